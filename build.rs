@@ -1,0 +1,2 @@
+//! Compiles the tables.
+fn main() {}
