@@ -1,1 +1,66 @@
-//! Placeholder.
+//! The layout algebra of lanebook: maps from logical coordinates to sets of physical coordinates over named axes.
+//!
+//! A layout has two normal forms, and this crate converts between them where that is exact:
+//!
+//! - the **strided form** ([`LayoutRef`], [`Layout`]): iters `(extent, stride, axis)` in a tree, replica iters, an
+//!   offset, and a post-map ([`PostMap`]) on the memory axis: an XOR swizzle, then interval padding. Extents may be
+//!   any integers or run-time symbols ([`Int`]);
+//! - the **linear form** ([`Linear`]): a matrix over GF(2) with labelled dimensions, typed by direction.
+//!
+//! Modules, bottom up: [`axis`] and [`num`] (what a leaf is made of), [`profile`] (the tree), [`post`], [`coord`],
+//! [`layout`] (the strided form), `query` and `apply` (methods of [`LayoutRef`]), [`ops`] (its algebra), [`linear`],
+//! [`cute`] (CuTe's operations on trees), [`convert`], [`notation`] (text).
+//!
+//! # Contract
+//! No allocation, no `unsafe`, no recursion, no panic: whatever can go wrong is an [`Error`] (at most 40 bytes, no
+//! strings). Capacities: [`MAX_ITERS`] iters, [`MAX_MODES`] modes, 64 x 64 bits; more is [`Error::Capacity`].
+//! Order is CuTe's: colexicographic, the leftmost mode is the fastest. `compose(a, b)(x) = a(b(x))`.
+#![no_std]
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::arithmetic_side_effects,
+        clippy::indexing_slicing,
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::integer_division,
+        clippy::unreachable,
+        clippy::todo
+    )
+)]
+
+#[cfg(test)]
+extern crate std;
+
+mod apply;
+pub mod axis;
+pub mod convert;
+pub mod coord;
+pub mod cute;
+pub mod error;
+pub mod layout;
+pub mod linear;
+pub mod notation;
+pub mod num;
+pub mod ops;
+mod order;
+pub mod post;
+pub mod profile;
+mod query;
+pub mod tilelang;
+pub mod tirx;
+
+pub use axis::{AxisId, AxisNames, WellKnown};
+pub use coord::Coord;
+pub use error::{Error, Limit, Result};
+pub use layout::{Iter, Layout, LayoutRef, MAX_ITERS, MAX_MODES, MAX_OFFSETS, Offset};
+pub use linear::{Dims, Hw, Linear, Logical};
+pub use num::{Int, NoSyms, SymId, SymNames, SymTable};
+pub use post::{MAX_PADS, Pad, Padding, PostMap, Swizzle, Unit};
+pub use profile::Profile;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,203 @@
+//! Evaluating a layout at a coordinate.
+//!
+//! A flat coordinate is split over the shard iters, first iter fastest. The strict forms refuse a coordinate outside
+//! the layout; [`LayoutRef::apply_extended`] lets the last iter run on, as CuTe does. All extents and strides met must
+//! be known. Cost: one division an iter, a shift where the extent is a power of two.
+
+use crate::axis::AxisId;
+use crate::coord::Coord;
+use crate::error::{Error, Result};
+use crate::layout::{Iter, LayoutRef, position};
+
+/// `(x mod extent, x div extent)`.
+#[inline]
+fn split(x: u64, extent: u32, iter: usize) -> Result<(u64, u64)> {
+    if extent.is_power_of_two() {
+        let mask = u64::from(extent).wrapping_sub(1);
+        return Ok((x & mask, x.wrapping_shr(extent.trailing_zeros())));
+    }
+    let bad = Error::BadExtent {
+        iter: position(iter),
+    };
+    if let Ok(small) = u32::try_from(x) {
+        let q = small.checked_div(extent).ok_or(bad)?;
+        return Ok((
+            u64::from(small.wrapping_sub(q.wrapping_mul(extent))),
+            u64::from(q),
+        ));
+    }
+    let wide = u64::from(extent);
+    let q = x.checked_div(wide).ok_or(bad)?;
+    Ok((x.wrapping_sub(q.wrapping_mul(wide)), q))
+}
+
+/// What one digit adds on its iter's axis.
+#[inline]
+fn contribution(it: &Iter, digit: u64) -> Result<i64> {
+    let stride = it.stride_value()?;
+    i64::try_from(digit)
+        .ok()
+        .and_then(|d| d.checked_mul(stride))
+        .ok_or(Error::Overflow)
+}
+
+/// Splits `x` over `iters` and hands each contribution on; returns what is left beyond the last iter: 0 for a
+/// coordinate inside, and always if `extended`, which gives it to the last iter.
+#[inline]
+fn digits(
+    iters: &[Iter],
+    x: u64,
+    extended: bool,
+    mut add: impl FnMut(&Iter, i64) -> Result<()>,
+) -> Result<u64> {
+    let mut rest = x;
+    let last = if extended {
+        iters.len().wrapping_sub(1)
+    } else {
+        usize::MAX
+    };
+    for (k, it) in iters.iter().enumerate() {
+        let digit = if k == last {
+            core::mem::replace(&mut rest, 0)
+        } else {
+            let (d, q) = split(rest, it.extent_value()?, k)?;
+            rest = q;
+            d
+        };
+        add(it, contribution(it, digit)?)?;
+    }
+    Ok(rest)
+}
+
+fn out_of_range(iters: &[Iter], mode: usize, coord: u64) -> Error {
+    let mut extent = 1u64;
+    for it in iters {
+        match it.extent_value() {
+            Ok(e) => extent = extent.saturating_mul(u64::from(e)),
+            Err(e) => return e,
+        }
+    }
+    Error::OutOfRange {
+        mode: position(mode),
+        coord,
+        extent,
+    }
+}
+
+impl LayoutRef<'_> {
+    /// The position of flat coordinate `x` (below [`LayoutRef::size`]), replicas at their first copy.
+    ///
+    /// Clears `out` first. Every axis of a shard iter or offset is present in `out`.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`], [`Error::NeedsValue`], [`Error::Overflow`], [`Error::NegativeOffset`].
+    #[inline]
+    pub fn apply_flat(&self, x: u64, out: &mut Coord) -> Result<()> {
+        self.base(x, false, out)?;
+        self.finish(out)
+    }
+
+    /// As [`LayoutRef::apply_flat`], but the last iter is unbounded, so that any `x` has a position.
+    ///
+    /// This is the map that [`crate::ops::compose`] composes with.
+    pub fn apply_extended(&self, x: u64, out: &mut Coord) -> Result<()> {
+        self.base(x, true, out)?;
+        self.finish(out)
+    }
+
+    /// The position of a coordinate with one number a top-level mode (each split within its mode, fastest first).
+    ///
+    /// # Errors
+    /// As [`LayoutRef::apply_flat`], and [`Error::Rank`].
+    pub fn apply(&self, coords: &[u64], out: &mut Coord) -> Result<()> {
+        out.clear();
+        let rank = self.rank();
+        if rank != coords.len() {
+            return Err(Error::Rank {
+                expected: position(rank),
+                found: position(coords.len()),
+            });
+        }
+        for (k, ((mode, _), x)) in self.modes().zip(coords).enumerate() {
+            if digits(mode, *x, false, |it, d| out.add(it.axis(), d))? != 0 {
+                return Err(out_of_range(mode, k, *x));
+            }
+        }
+        self.add_offsets(out)?;
+        self.finish(out)
+    }
+
+    /// Calls `visit` with every position of flat coordinate `x`: one a combination of replica steps, the first
+    /// replica fastest. Positions that coincide are visited each time. `out` is working space.
+    ///
+    /// # Errors
+    /// As [`LayoutRef::apply_flat`]; an error of `visit` ends the walk.
+    pub fn apply_all(
+        &self,
+        x: u64,
+        out: &mut Coord,
+        mut visit: impl FnMut(&Coord) -> Result<()>,
+    ) -> Result<()> {
+        let mut copies = 1u64;
+        for it in self.replica {
+            copies = copies
+                .checked_mul(u64::from(it.extent_value()?))
+                .ok_or(Error::Overflow)?;
+        }
+        for r in 0..copies {
+            self.base(x, false, out)?;
+            digits(self.replica, r, false, |it, d| out.add(it.axis(), d))?;
+            self.finish(out)?;
+            visit(out)?;
+        }
+        Ok(())
+    }
+
+    /// The position of flat coordinate `x` on one axis, 0 if the layout does not mention it: the fast path.
+    ///
+    /// # Errors
+    /// As [`LayoutRef::apply_flat`].
+    #[inline]
+    pub fn offset_on(&self, x: u64, axis: AxisId) -> Result<i64> {
+        let mut sum = 0i64;
+        let left = digits(self.shard, x, false, |it, d| {
+            if it.axis() == axis {
+                sum = sum.checked_add(d).ok_or(Error::Overflow)?;
+            }
+            Ok(())
+        })?;
+        if left != 0 {
+            return Err(out_of_range(self.shard, 0, x));
+        }
+        for o in self.offset.iter().filter(|o| o.axis() == axis) {
+            sum = sum.checked_add(o.value().value()?).ok_or(Error::Overflow)?;
+        }
+        if axis == AxisId::M {
+            self.post.apply(sum)
+        } else {
+            Ok(sum)
+        }
+    }
+
+    #[inline]
+    fn base(&self, x: u64, extended: bool, out: &mut Coord) -> Result<()> {
+        out.clear();
+        if digits(self.shard, x, extended, |it, d| out.add(it.axis(), d))? != 0 {
+            return Err(out_of_range(self.shard, 0, x));
+        }
+        self.add_offsets(out)
+    }
+
+    #[inline]
+    fn add_offsets(&self, out: &mut Coord) -> Result<()> {
+        for o in self.offset {
+            out.add(o.axis(), o.value().value()?)?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn finish(&self, out: &mut Coord) -> Result<()> {
+        out.update(AxisId::M, |x| self.post.apply(x))
+    }
+}

@@ -1,0 +1,88 @@
+//! The layout candidate that layout assignment passes around: small, with everything it is compared by.
+//!
+//! Its counterpart while a text is read, one entry with count, denominator and dimensions, never leaves the parser
+//! ([`crate::notation::basis`]).
+
+use super::canon::canonical;
+use super::intern::{Arena, LayoutId};
+use crate::error::{Error, Result};
+use crate::layout::LayoutRef;
+use crate::post::Swizzle;
+
+/// What a candidate's positions are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum Kind {
+    /// Integers on one axis.
+    Strided,
+    /// Coordinates, on numbered axes.
+    Basis,
+    /// Positions on several named axes.
+    Named,
+}
+
+/// A layout candidate. Two of one arena are the same layout in meaning if their `normal` is equal, and in spelling if
+/// their `written` is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Candidate {
+    /// The layout as it was written, with its tree: the list of bases.
+    pub written: LayoutId,
+    /// Its canonical form: the normalized strides.
+    pub normal: LayoutId,
+    /// What its positions are.
+    pub kind: Kind,
+    /// The swizzle, part of the layout's identity.
+    pub swizzle: Option<Swizzle>,
+    /// How many values use it.
+    pub references: u16,
+}
+
+impl Candidate {
+    /// The candidate for `l`, interned; nothing uses it yet.
+    ///
+    /// # Errors
+    /// [`Error::Capacity`] of the arena; those of [`canonical`]; [`Error::NotIntegral`] for a stride that is a fraction:
+    /// no such layout reaches lowering.
+    pub fn new(l: &LayoutRef<'_>, arena: &mut Arena<'_>) -> Result<Self> {
+        for it in l.shard {
+            if !it.stride().is_whole() {
+                return Err(Error::NotIntegral {
+                    num: it.stride().coeff(),
+                    den: it.stride().den().get(),
+                });
+            }
+        }
+        let axes = l.axes()?;
+        let kind = if axes.iter().any(|a| a.is_basis()) {
+            Kind::Basis
+        } else if axes.len() > 1 {
+            Kind::Named
+        } else {
+            Kind::Strided
+        };
+        let normal = arena.intern(&canonical(l)?.view())?;
+        Ok(Self {
+            written: arena.intern(l)?,
+            normal,
+            kind,
+            swizzle: l.post.swizzle(),
+            references: 0,
+        })
+    }
+
+    /// One more value uses it.
+    ///
+    /// # Errors
+    /// [`Error::Overflow`] beyond 65,535.
+    pub fn retain(&mut self) -> Result<()> {
+        self.references = self.references.checked_add(1).ok_or(Error::Overflow)?;
+        Ok(())
+    }
+
+    /// One value fewer uses it; whether any is left.
+    pub fn release(&mut self) -> bool {
+        self.references = self.references.saturating_sub(1);
+        self.references > 0
+    }
+}

@@ -1,0 +1,188 @@
+//! Dividing shapes: CuTe's `shape_div` and `ceil_div`, and the element-wise division with a rounding mode.
+
+use super::tuple::{IntTuple, TupleRef};
+use super::walk::{Step, Walk};
+use crate::error::{Error, Result};
+use crate::layout::position;
+use crate::num::Int;
+use crate::profile::{CLOSE, LEAF, OPEN};
+use core::cmp::Ordering;
+
+/// How an extent that is not a multiple of its divisor is rounded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Rounding {
+    /// It is refused.
+    Exact,
+    /// Up.
+    Ceil,
+    /// Down; a result of 0 is no extent and is refused.
+    Floor,
+}
+
+/// CuTe's `shape_div`: an integer divisor is carried through the leaves of `a`, leftmost first (`(4,6) / 8 = (1,3)`);
+/// a tuple divides by mode, and divides an integer by its product.
+///
+/// At each leaf one of extent and divisor must divide the other.
+///
+/// # Errors
+/// [`Error::ShapeDivisibility`], [`Error::NotCongruent`], [`Error::NeedsValue`].
+pub fn shape_div(a: TupleRef<'_>, b: TupleRef<'_>) -> Result<IntTuple> {
+    let mut out = IntTuple::new();
+    let missing = Error::NotCongruent { node: 0 };
+    let mut extents = a.leaves().iter().enumerate();
+    let mut divisors = b.leaves().iter();
+    let mut walk = Walk::either(b.tokens(), a.tokens());
+    while let Some(step) = walk.step()? {
+        match step {
+            Step::Open => out.open()?,
+            Step::Close => out.close()?,
+            Step::Deeper(tuple) => {
+                let mut by = Int::ONE;
+                for v in divisors.by_ref().take(crate::profile::leaves(tuple)) {
+                    by = by.checked_mul(*v)?;
+                }
+                let (k, extent) = extents.next().ok_or(missing)?;
+                out.push_leaf(carry(*extent, by, k)?.0)?;
+            }
+            Step::Node(_, node) | Step::Rest(node) => {
+                let mut by = *divisors.next().ok_or(missing)?;
+                for t in node {
+                    match *t {
+                        OPEN => out.open()?,
+                        CLOSE => out.close()?,
+                        _ => {
+                            let (k, extent) = extents.next().ok_or(missing)?;
+                            let (quotient, after) = carry(*extent, by, k)?;
+                            out.push_leaf(quotient)?;
+                            by = after;
+                        }
+                    }
+                }
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// One leaf: `extent / by`, and what is left of the divisor.
+fn carry(extent: Int, by: Int, leaf: usize) -> Result<(Int, Int)> {
+    if let Some(quotient) = extent.div_exact(by) {
+        return Ok((quotient, Int::ONE));
+    }
+    if let Some(after) = by.div_exact(extent) {
+        return Ok((Int::ONE, after));
+    }
+    match (extent.as_known(), by.as_known()) {
+        (Some(extent), Some(divisor)) => Err(Error::ShapeDivisibility {
+            leaf: position(leaf),
+            extent,
+            divisor,
+        }),
+        _ => Err(extent.needs_value(by)),
+    }
+}
+
+/// CuTe's `ceil_div`: by mode, an integer divides the size of the sub-shape, rounded up; modes of `a` that the tiler
+/// does not mention are kept (`((32,2),4) / ((8,1))` is `((4,2),4)`).
+///
+/// # Errors
+/// [`Error::NotCongruent`] if the tiler has more modes; [`Error::ShapeDivisibility`] for a divisor below 1;
+/// [`Error::NeedsValue`].
+pub fn ceil_div(a: TupleRef<'_>, tiler: TupleRef<'_>) -> Result<IntTuple> {
+    let mut out = IntTuple::new();
+    // A 1-tuple on an integer divides it.
+    if let (Some(_), [OPEN, LEAF, CLOSE], [by]) = (a.as_leaf(), tiler.tokens(), tiler.leaves()) {
+        return ceil_div(a, IntTuple::leaf(*by)?.view());
+    }
+    let (mut extents, mut divisors) = (a.leaves(), tiler.leaves().iter());
+    let mut walk = Walk::partial(tiler.tokens(), a.tokens());
+    let mut leaf = 0usize;
+    while let Some(step) = walk.step()? {
+        let node = match step {
+            Step::Open => {
+                out.open()?;
+                continue;
+            }
+            Step::Close => {
+                out.close()?;
+                continue;
+            }
+            Step::Node(_, node) | Step::Rest(node) | Step::Deeper(node) => node,
+        };
+        let missing = Error::NotCongruent {
+            node: position(leaf),
+        };
+        let (own, after) = extents
+            .split_at_checked(crate::profile::leaves(node))
+            .ok_or(missing)?;
+        extents = after;
+        if matches!(step, Step::Rest(_)) {
+            let mut numbers = own.iter();
+            for t in node {
+                match *t {
+                    OPEN => out.open()?,
+                    CLOSE => out.close()?,
+                    _ => out.push_leaf(numbers.next().copied().unwrap_or(Int::ONE))?,
+                }
+            }
+        } else {
+            let mut size = Int::ONE;
+            for v in own {
+                size = size.checked_mul(*v)?;
+            }
+            let by = divisors.next().copied().ok_or(missing)?;
+            out.push_leaf(quotient(size, by, Rounding::Ceil, leaf)?)?;
+        }
+        leaf = leaf.saturating_add(own.len());
+    }
+    Ok(out)
+}
+
+/// Divides every leaf of `a` by one integer, rounding as asked.
+///
+/// # Errors
+/// [`Error::ShapeDivisibility`] where [`Rounding::Exact`] does not come out even, where [`Rounding::Floor`] gives 0,
+/// and for a divisor below 1; [`Error::NeedsValue`].
+pub fn div_each(a: TupleRef<'_>, by: Int, rounding: Rounding) -> Result<IntTuple> {
+    let mut out = IntTuple::new();
+    let mut numbers = a.leaves().iter().enumerate();
+    for t in a.tokens() {
+        match *t {
+            OPEN => out.open()?,
+            CLOSE => out.close()?,
+            _ => {
+                let missing = Error::NotCongruent { node: 0 };
+                let (k, extent) = numbers.next().ok_or(missing)?;
+                out.push_leaf(quotient(*extent, by, rounding, k)?)?;
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// One quotient, at least 1. Never forms `a + b - 1`, which could overflow.
+fn quotient(a: Int, by: Int, rounding: Rounding, leaf: usize) -> Result<Int> {
+    let fault = Error::ShapeDivisibility {
+        leaf: position(leaf),
+        extent: a.coeff(),
+        divisor: by.coeff(),
+    };
+    if by.coeff() < 1 || a.coeff() < 1 {
+        return Err(fault);
+    }
+    if let Some(q) = a.div_exact(by) {
+        return Ok(q);
+    }
+    if rounding == Rounding::Ceil && a.compare(by) == Some(Ordering::Less) {
+        return Ok(Int::ONE);
+    }
+    let (a, b) = (a.value()?, by.value()?);
+    let down = a.checked_div(b).ok_or(fault)?;
+    let q = match rounding {
+        Rounding::Exact => return Err(fault),
+        Rounding::Floor => down,
+        Rounding::Ceil => down.checked_add(1).ok_or(Error::Overflow)?,
+    };
+    if q < 1 { Err(fault) } else { Ok(Int::known(q)) }
+}

@@ -1,0 +1,445 @@
+//! The strided form of a layout: iters in a tree, replicas, an offset, a post-map.
+//!
+//! [`LayoutRef`] borrows and can be written into a `static` by a build script; [`Layout`] owns, with fixed capacities.
+//! The logical coordinate is split over the shard iters, **first iter fastest**; digit times stride is added on the
+//! iter's axis; each replica iter adds any of its multiples; the offset is added; the post-map acts on axis `m`.
+//! Nothing is normalised on construction: the tree, extents of 1 and strides of 0 stay as given.
+
+use crate::axis::AxisId;
+use crate::error::{Error, Limit, Result};
+use crate::num::{Int, SymId, Syms};
+use crate::post::PostMap;
+use crate::profile::{CLOSE, LEAF, Modes, OPEN, Profile};
+use core::num::NonZeroU32;
+
+/// How many shard and replica iters a layout can have together.
+pub const MAX_ITERS: usize = 32;
+/// How many top-level modes a tree can have (a flat profile is bounded by [`MAX_ITERS`] alone).
+pub const MAX_MODES: usize = 16;
+/// How many axes can have an offset.
+pub const MAX_OFFSETS: usize = 8;
+/// How many tokens an owned profile can have.
+pub const MAX_PROFILE: usize = 96;
+
+/// A strided walk along one axis: `extent` steps of `stride`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Iter {
+    stride: i64,
+    extent: u32,
+    stride_den: NonZeroU32,
+    axis: AxisId,
+    extent_syms: Syms,
+    stride_syms: Syms,
+}
+
+const _: () = assert!(core::mem::size_of::<Iter>() <= 24);
+
+impl Iter {
+    /// An iter with known numbers.
+    #[must_use]
+    pub const fn new(extent: u32, stride: i64, axis: AxisId) -> Self {
+        Self {
+            stride,
+            extent,
+            stride_den: NonZeroU32::MIN,
+            axis,
+            extent_syms: Syms::NONE,
+            stride_syms: Syms::NONE,
+        }
+    }
+
+    /// An iter whose numbers may hold symbols. The extent's coefficient must fit 32 bits unsigned; only the stride may
+    /// be a fraction.
+    pub fn symbolic(extent: Int, stride: Int, axis: AxisId) -> Result<Self> {
+        let coeff = u32::try_from(extent.coeff()).map_err(|_| Error::Overflow)?;
+        if !extent.is_whole() {
+            return Err(extent.needs_value(stride));
+        }
+        Ok(Self {
+            stride: stride.coeff(),
+            extent: coeff,
+            stride_den: stride.den(),
+            axis,
+            extent_syms: extent.syms(),
+            stride_syms: stride.syms(),
+        })
+    }
+
+    /// The number of steps.
+    #[must_use]
+    pub const fn extent(&self) -> Int {
+        Int::new(self.extent as i64, self.extent_syms)
+    }
+
+    /// The length of a step along the axis.
+    #[must_use]
+    pub const fn stride(&self) -> Int {
+        Int::new(self.stride, self.stride_syms).over(self.stride_den)
+    }
+
+    /// The axis walked along.
+    #[must_use]
+    pub const fn axis(&self) -> AxisId {
+        self.axis
+    }
+
+    /// The extent, if it is known.
+    #[inline]
+    pub fn extent_value(&self) -> Result<u32> {
+        if self.extent_syms.is_none() {
+            Ok(self.extent)
+        } else {
+            Err(self.extent().needs_value(Int::ONE))
+        }
+    }
+
+    /// The stride, if it is a known integer.
+    #[inline]
+    pub fn stride_value(&self) -> Result<i64> {
+        if self.stride_syms.is_none() && self.stride_den.get() == 1 {
+            Ok(self.stride)
+        } else {
+            Err(self.stride().needs_value(Int::ONE))
+        }
+    }
+
+    /// Whether the extent is 1 for certain.
+    #[must_use]
+    pub const fn is_unit(&self) -> bool {
+        self.extent == 1 && self.extent_syms.is_none()
+    }
+
+    fn substitute(&self, sym: SymId, value: i64) -> Result<Self> {
+        Self::symbolic(
+            self.extent().substitute(sym, value)?,
+            self.stride().substitute(sym, value)?,
+            self.axis,
+        )
+    }
+}
+
+/// A constant added on one axis.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Offset {
+    value: Int,
+    axis: AxisId,
+}
+
+impl Offset {
+    /// A known offset.
+    #[must_use]
+    pub const fn new(value: i64, axis: AxisId) -> Self {
+        Self::symbolic(Int::known(value), axis)
+    }
+
+    /// An offset that may hold symbols.
+    #[must_use]
+    pub const fn symbolic(value: Int, axis: AxisId) -> Self {
+        Self { value, axis }
+    }
+
+    /// What is added.
+    #[must_use]
+    pub const fn value(&self) -> Int {
+        self.value
+    }
+
+    /// On which axis.
+    #[must_use]
+    pub const fn axis(&self) -> AxisId {
+        self.axis
+    }
+}
+
+/// A borrowed layout; all fields are plain slices, so a `static` can hold one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LayoutRef<'a> {
+    /// The iters that split the logical coordinate, fastest first.
+    pub shard: &'a [Iter],
+    /// The iters that add copies.
+    pub replica: &'a [Iter],
+    /// Constants, at most one an axis.
+    pub offset: &'a [Offset],
+    /// The tree over `shard`.
+    pub profile: Profile<'a>,
+    /// The map on the memory axis.
+    pub post: PostMap,
+}
+
+impl<'a> LayoutRef<'a> {
+    /// A flat layout of these iters (fastest first) and nothing else.
+    #[must_use]
+    pub const fn new(shard: &'a [Iter]) -> Self {
+        Self {
+            shard,
+            replica: &[],
+            offset: &[],
+            profile: Profile::FLAT,
+            post: PostMap::None,
+        }
+    }
+
+    /// Checks extents (at least 1 where known), capacities, profile and post-map.
+    ///
+    /// Everything that this crate returns passes; a literal made elsewhere may not.
+    pub fn check(&self) -> Result<()> {
+        let count = self.shard.len().saturating_add(self.replica.len());
+        if count > MAX_ITERS {
+            return Err(Error::Capacity {
+                limit: Limit::Iters,
+                max: MAX_ITERS as u32,
+            });
+        }
+        if self.offset.len() > MAX_OFFSETS {
+            return Err(Error::Capacity {
+                limit: Limit::Offsets,
+                max: MAX_OFFSETS as u32,
+            });
+        }
+        for (k, it) in self.shard.iter().chain(self.replica).enumerate() {
+            if it.extent == 0 {
+                return Err(Error::BadExtent { iter: position(k) });
+            }
+        }
+        self.profile.check(self.shard.len())?;
+        if !self.profile.is_flat() && self.rank() > MAX_MODES {
+            return Err(Error::Capacity {
+                limit: Limit::Modes,
+                max: MAX_MODES as u32,
+            });
+        }
+        self.post.check()
+    }
+
+    /// The top-level modes: the iters of each and their profile.
+    #[must_use]
+    pub fn modes(&self) -> Modes<'a> {
+        Modes::new(self.shard, self.profile)
+    }
+
+    /// Mode `k` as a layout of its own, without replicas, offset and post-map.
+    #[must_use]
+    pub fn mode(&self, k: usize) -> Option<LayoutRef<'a>> {
+        let (shard, profile) = self.modes().nth(k)?;
+        Some(LayoutRef {
+            shard,
+            replica: &[],
+            offset: &[],
+            profile,
+            post: PostMap::None,
+        })
+    }
+
+    /// An owned copy.
+    pub fn to_owned(&self) -> Result<Layout> {
+        Layout::from_ref(*self)
+    }
+}
+
+/// An owned layout of bounded size (about 1.1 KiB).
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Layout {
+    iters: heapless::Vec<Iter, MAX_ITERS, u8>,
+    shard_len: u8,
+    offset: heapless::Vec<Offset, MAX_OFFSETS, u8>,
+    profile: heapless::Vec<u8, MAX_PROFILE, u8>,
+    post: PostMap,
+}
+
+const _: () = assert!(core::mem::size_of::<Layout>() <= 1300);
+
+impl Layout {
+    /// The flat layout without iters: one point, at zero.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            iters: heapless::Vec::new(),
+            shard_len: 0,
+            offset: heapless::Vec::new(),
+            profile: heapless::Vec::new(),
+            post: PostMap::None,
+        }
+    }
+
+    /// A flat layout of these iters, fastest first.
+    pub fn from_iters(shard: &[Iter]) -> Result<Self> {
+        let mut out = Self::new();
+        for it in shard {
+            out.push_shard(*it)?;
+        }
+        Ok(out)
+    }
+
+    /// The layout `extent:stride` on axis `m`, a leaf outside any tuple.
+    pub fn leaf(extent: u32, stride: i64) -> Result<Self> {
+        let mut out = Self::new();
+        out.push_leaf(Iter::new(extent, stride, AxisId::M))?;
+        Ok(out)
+    }
+
+    /// A checked copy.
+    pub fn from_ref(l: LayoutRef<'_>) -> Result<Self> {
+        l.check()?;
+        let mut out = Self::new();
+        for it in l.shard {
+            out.push_shard(*it)?;
+        }
+        for t in l.profile.tokens() {
+            out.push_token(*t)?;
+        }
+        out.copy_rest(&l)?;
+        Ok(out)
+    }
+
+    /// The layout as plain slices.
+    #[must_use]
+    pub fn view(&self) -> LayoutRef<'_> {
+        let (shard, replica) = self
+            .iters
+            .as_slice()
+            .split_at_checked(usize::from(self.shard_len))
+            .unwrap_or((&[], &[]));
+        LayoutRef {
+            shard,
+            replica,
+            offset: self.offset.as_slice(),
+            profile: Profile::from_tokens(self.profile.as_slice()),
+            post: self.post,
+        }
+    }
+
+    /// Appends a shard iter (slowest so far) and leaves the profile alone: for flat layouts.
+    pub fn push_shard(&mut self, it: Iter) -> Result<()> {
+        self.push_iter(it)?;
+        if let Some(tail) = self.iters.get_mut(usize::from(self.shard_len)..)
+            && !tail.is_empty()
+        {
+            tail.rotate_right(1);
+        }
+        self.shard_len = self.shard_len.saturating_add(1);
+        Ok(())
+    }
+
+    /// Appends a replica iter.
+    pub fn push_replica(&mut self, it: Iter) -> Result<()> {
+        self.push_iter(it)
+    }
+
+    fn push_iter(&mut self, it: Iter) -> Result<()> {
+        if it.extent == 0 {
+            return Err(Error::BadExtent {
+                iter: position(self.iters.len()),
+            });
+        }
+        self.iters.push(it).map_err(|_| Error::Capacity {
+            limit: Limit::Iters,
+            max: MAX_ITERS as u32,
+        })
+    }
+
+    /// Adds to the offset on an axis. A sum of zero removes it.
+    pub fn add_offset(&mut self, value: Int, axis: AxisId) -> Result<()> {
+        if let Some(o) = self.offset.iter_mut().find(|o| o.axis == axis) {
+            *o = Offset::symbolic(o.value().checked_add(value)?, axis);
+        } else if value != Int::ZERO {
+            let full = Error::Capacity {
+                limit: Limit::Offsets,
+                max: MAX_OFFSETS as u32,
+            };
+            self.offset
+                .push(Offset::symbolic(value, axis))
+                .map_err(|_| full)?;
+        }
+        self.offset.retain(|o| o.value != Int::ZERO);
+        Ok(())
+    }
+
+    /// Sets the post-map.
+    pub fn set_post(&mut self, post: PostMap) -> Result<()> {
+        post.check()?;
+        self.post = post;
+        Ok(())
+    }
+
+    /// The layout with `sym` replaced by a positive `value` everywhere.
+    pub fn substitute(&self, sym: SymId, value: i64) -> Result<Self> {
+        let mut out = self.clone();
+        for it in &mut out.iters {
+            *it = it.substitute(sym, value)?;
+        }
+        for o in &mut out.offset {
+            *o = Offset::symbolic(o.value().substitute(sym, value)?, o.axis);
+        }
+        out.view().check()?;
+        Ok(out)
+    }
+
+    /// Appends a shard iter together with its leaf token.
+    pub(crate) fn push_leaf(&mut self, it: Iter) -> Result<()> {
+        self.push_shard(it)?;
+        self.push_token(LEAF)
+    }
+
+    /// Appends a profile token.
+    pub(crate) fn push_token(&mut self, token: u8) -> Result<()> {
+        let full = Error::Capacity {
+            limit: Limit::Profile,
+            max: MAX_PROFILE as u32,
+        };
+        self.profile.push(token).map_err(|_| full)
+    }
+
+    /// Begins a tuple.
+    pub(crate) fn open(&mut self) -> Result<()> {
+        self.push_token(OPEN)
+    }
+
+    /// Ends a tuple.
+    pub(crate) fn close(&mut self) -> Result<()> {
+        self.push_token(CLOSE)
+    }
+
+    /// Appends the shard of `l` as one node of the tree; a flat profile becomes a tuple.
+    pub(crate) fn push_node(&mut self, l: &LayoutRef<'_>) -> Result<()> {
+        for it in l.shard {
+            self.push_shard(*it)?;
+        }
+        if l.profile.is_flat() {
+            self.open()?;
+            for _ in l.shard {
+                self.push_token(LEAF)?;
+            }
+            return self.close();
+        }
+        for t in l.profile.tokens() {
+            self.push_token(*t)?;
+        }
+        Ok(())
+    }
+
+    /// Replaces the tree by an explicit one of the same iters, or the flat one if `tokens` is empty.
+    pub fn set_profile(&mut self, profile: Profile<'_>) -> Result<()> {
+        profile.check(usize::from(self.shard_len))?;
+        self.profile.clear();
+        for t in profile.tokens() {
+            self.push_token(*t)?;
+        }
+        self.view().check()
+    }
+
+    /// Adds replicas, offset and post-map of `l`.
+    pub(crate) fn copy_rest(&mut self, l: &LayoutRef<'_>) -> Result<()> {
+        for it in l.replica {
+            self.push_replica(*it)?;
+        }
+        for o in l.offset {
+            self.add_offset(o.value(), o.axis)?;
+        }
+        self.set_post(l.post)
+    }
+}
+
+/// A position as an error carries it.
+pub(crate) fn position(k: usize) -> u8 {
+    u8::try_from(k).unwrap_or(u8::MAX)
+}

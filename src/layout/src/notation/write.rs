@@ -1,0 +1,86 @@
+//! Spelling numbers and axes with `write_str` alone.
+
+use super::PrintError;
+use crate::axis::{AxisId, AxisNames};
+use crate::num::{Int, SymNames};
+use core::fmt::Write;
+
+/// A decimal integer.
+pub(super) fn integer(out: &mut impl Write, value: i64) -> Result<(), PrintError> {
+    let mut digits = [0u8; 20];
+    let mut rest = value.unsigned_abs();
+    let mut used = 0usize;
+    for slot in digits.iter_mut().rev() {
+        let (q, r) = (
+            rest.checked_div(10).unwrap_or(0),
+            rest.checked_rem(10).unwrap_or(0),
+        );
+        *slot = b'0'.wrapping_add(u8::try_from(r).unwrap_or(0));
+        rest = q;
+        used = used.wrapping_add(1);
+        if rest == 0 {
+            break;
+        }
+    }
+    if value < 0 {
+        out.write_str("-")?;
+    }
+    let from = digits.len().saturating_sub(used);
+    let text = digits
+        .get(from..)
+        .and_then(|d| core::str::from_utf8(d).ok());
+    Ok(out.write_str(text.unwrap_or(""))?)
+}
+
+/// A number: `4`, `M`, `-M`, `4*M*N`, `1/2`, `3*M/2`.
+pub(super) fn number(
+    out: &mut impl Write,
+    value: Int,
+    syms: &impl SymNames,
+) -> Result<(), PrintError> {
+    let mut product = value.syms().iter().peekable();
+    let mut joined = false;
+    match (value.coeff(), product.peek()) {
+        (1, Some(_)) if value.is_whole() => {}
+        (-1, Some(_)) if value.is_whole() => out.write_str("-")?,
+        (coeff, _) => {
+            integer(out, coeff)?;
+            joined = true;
+        }
+    }
+    for sym in product {
+        if joined {
+            out.write_str("*")?;
+        }
+        out.write_str(syms.name(sym).ok_or(PrintError::UnnamedSymbol(sym))?)?;
+        joined = true;
+    }
+    if !value.is_whole() {
+        out.write_str("/")?;
+        integer(out, i64::from(value.den().get()))?;
+    }
+    Ok(())
+}
+
+/// A stride or offset with its axis; axis `m` is left out.
+pub(super) fn strided(
+    out: &mut impl Write,
+    value: Int,
+    axis: AxisId,
+    axes: &impl AxisNames,
+    syms: &impl SymNames,
+) -> Result<(), PrintError> {
+    number(out, value, syms)?;
+    if axis == AxisId::M {
+        return Ok(());
+    }
+    if axis.is_basis() {
+        for mode in axis.basis_path() {
+            out.write_str("@")?;
+            integer(out, i64::from(mode))?;
+        }
+        return Ok(());
+    }
+    out.write_str("@")?;
+    Ok(out.write_str(axes.name(axis).ok_or(PrintError::UnnamedAxis(axis))?)?)
+}

@@ -1,0 +1,55 @@
+//! Complement: the layout of the positions that a layout skips.
+
+use super::{
+    Iters, Negative, by_stride, coalesced, nest, push, refuse_other_axes, refuse_rest, tree_of,
+};
+use crate::axis::AxisId;
+use crate::error::{Error, Result};
+use crate::layout::{Iter, Layout, LayoutRef};
+use crate::num::Int;
+
+/// The layout `c`, increasing and disjoint from `a` except at 0, with which `a` covers `[0, cotarget)`, the last extent
+/// rounded up: sizes multiply to `cotarget` where they divide it, to more where they do not.
+///
+/// All iters of `a` must lie on one axis; the result lies there too. Extents of 1 and strides of 0 do not count.
+///
+/// # Errors
+/// [`Error::NotInjective`] if a stride (by increasing stride) is no multiple of the extent times stride before it;
+/// [`Error::NegativeStride`], [`Error::WrongAxis`], [`Error::NeedsValue`], and what `a` must not have.
+pub fn complement(a: &LayoutRef<'_>, cotarget: Int) -> Result<Layout> {
+    refuse_rest(a)?;
+    let axis = a
+        .shard
+        .iter()
+        .find(|it| !it.is_unit())
+        .map_or(AxisId::M, Iter::axis);
+    refuse_other_axes(a.shard, axis)?;
+    let mut gaps = Iters::new();
+    let mut covered = Int::ONE;
+    for (it, position, _) in &by_stride(a.shard, Negative::Refuse)? {
+        let gap = nest(it.stride(), covered, *position)?;
+        push(&mut gaps, Iter::symbolic(gap, covered, axis)?)?;
+        covered = it.stride().checked_mul(it.extent())?;
+    }
+    push(
+        &mut gaps,
+        Iter::symbolic(ceil_div(cotarget, covered)?, covered, axis)?,
+    )?;
+    let gaps = coalesced(&gaps)?;
+    tree_of(&gaps, a.shard)
+}
+
+/// `a / b` rounded up, for positive `b`; at least 1.
+fn ceil_div(a: Int, b: Int) -> Result<Int> {
+    if let Some(q) = a.div_exact(b) {
+        return Ok(if q.coeff() < 1 { Int::ONE } else { q });
+    }
+    let (a, b) = (a.value()?, b.value()?);
+    let q = a.checked_div_euclid(b).ok_or(Error::Overflow)?;
+    let up = if a.checked_rem_euclid(b) == Some(0) {
+        q
+    } else {
+        q.checked_add(1).ok_or(Error::Overflow)?
+    };
+    Ok(Int::known(up.max(1)))
+}

@@ -1,0 +1,149 @@
+//! Dividing a layout by a tile, and repeating a layout as a tile.
+
+use super::{Iters, coalesced, complement, compose, push, refuse_rest, tree_of, tuple};
+use crate::axis::AxisId;
+use crate::error::{Error, Limit, Result};
+use crate::layout::{Iter, Layout, LayoutRef, MAX_MODES, position};
+use crate::num::Int;
+use crate::post::PostMap;
+
+/// CuTe's logical divide, `a o (t, complement(t, size(a)))`: mode 0 is the tile, mode 1 the tiles.
+///
+/// # Errors
+/// Those of [`complement`] (for `t`) and [`compose`].
+pub fn logical_divide(a: &LayoutRef<'_>, t: &LayoutRef<'_>) -> Result<Layout> {
+    let rest = complement(t, a.size()?)?;
+    compose(a, &tuple(&[*t, rest.view()])?.view())
+}
+
+/// [`logical_divide`] of each of the first modes of `a` by its own tile; further modes are kept.
+///
+/// # Errors
+/// [`Error::Rank`] if there are more tiles than modes; else those of [`logical_divide`].
+pub fn logical_divide_by_mode(a: &LayoutRef<'_>, tiles: &[LayoutRef<'_>]) -> Result<Layout> {
+    let rank = a.rank();
+    if tiles.len() > rank || rank > MAX_MODES {
+        return Err(Error::Rank {
+            expected: position(rank),
+            found: position(tiles.len()),
+        });
+    }
+    let mut out = Layout::new();
+    out.open()?;
+    for (k, (shard, profile)) in a.modes().enumerate() {
+        let mode = LayoutRef {
+            profile,
+            ..LayoutRef::new(shard)
+        };
+        match tiles.get(k) {
+            Some(t) => out.push_node(&logical_divide(&mode, t)?.view())?,
+            None => out.push_node(&mode)?,
+        }
+    }
+    out.close()?;
+    out.copy_rest(a)?;
+    Ok(out)
+}
+
+/// CuTe's logical product, `(a, complement(a, size(a) * cosize(b)) o b)`: `a` repeated at the tiles that `b` counts.
+///
+/// If `b` stays at 0, no complement is needed, and none need exist.
+///
+/// # Errors
+/// Those of [`complement`] (for `a`) and [`compose`].
+pub fn logical_product(a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<Layout> {
+    let shard = LayoutRef {
+        post: PostMap::None,
+        offset: &[],
+        ..*a
+    };
+    refuse_rest(b)?;
+    let repeat = if b
+        .shard
+        .iter()
+        .all(|it| it.is_unit() || it.stride() == Int::ZERO)
+    {
+        still(b)?
+    } else {
+        let cosize = Int::known(b.cosize(AxisId::M)?);
+        let tiles = complement(&shard, a.size()?.checked_mul(cosize)?)?;
+        compose(&tiles.view(), b)?
+    };
+    let mut out = tuple(&[shard, repeat.view()])?;
+    out.copy_rest(a)?;
+    Ok(out)
+}
+
+/// The tree of `b` with every stride 0.
+fn still(b: &LayoutRef<'_>) -> Result<Layout> {
+    let mut out = Layout::new();
+    for it in b.shard {
+        out.push_shard(Iter::symbolic(it.extent(), Int::ZERO, AxisId::M)?)?;
+    }
+    out.set_profile(b.profile)?;
+    Ok(out)
+}
+
+/// The exact quotient `q` with `l = q * atom`, `atom` being the fastest part: `l(x) = atom(x mod size(atom)) +
+/// q(x div size(atom))`, per mode if both have the same rank above 1, else flat.
+///
+/// Strides of the quotient stay in the units of `l`. Replicas, offset and post-map of `l` are kept in the quotient;
+/// the atom must not have any. The quotient's size is the number of atoms that make up `l`.
+///
+/// # Errors
+/// [`Error::NotDivisible`] with the mode and the atom's iter (coalesced, in that mode) that `l` does not have.
+pub fn divide(l: &LayoutRef<'_>, atom: &LayoutRef<'_>) -> Result<Layout> {
+    refuse_rest(atom)?;
+    let rank = l.rank();
+    let mut out;
+    if rank > 1 && rank == atom.rank() {
+        if rank > MAX_MODES && !l.profile.is_flat() {
+            return Err(Error::Capacity {
+                limit: Limit::Modes,
+                max: MAX_MODES as u32,
+            });
+        }
+        out = Layout::new();
+        out.open()?;
+        for (k, ((whole, _), (part, _))) in l.modes().zip(atom.modes()).enumerate() {
+            out.push_node(&tree_of(&quotient(whole, part, position(k))?, whole)?.view())?;
+        }
+        out.close()?;
+    } else {
+        out = tree_of(&quotient(l.shard, atom.shard, 0)?, l.shard)?;
+    }
+    out.copy_rest(l)?;
+    out.view().check()?;
+    Ok(out)
+}
+
+fn quotient(whole: &[Iter], part: &[Iter], mode: u8) -> Result<Iters> {
+    let (whole, part) = (coalesced(whole)?, coalesced(part)?);
+    let mut rest = whole.iter().copied();
+    let mut front = rest.next();
+    for (k, p) in part.iter().enumerate() {
+        let fault = Error::NotDivisible {
+            mode,
+            part: position(k),
+        };
+        let w = front.take().ok_or(fault)?;
+        if w.axis() != p.axis() || w.stride() != p.stride() {
+            return Err(fault);
+        }
+        let times = w.extent().div_exact(p.extent()).ok_or(fault)?;
+        front = if times == Int::ONE {
+            rest.next()
+        } else {
+            Some(Iter::symbolic(
+                times,
+                w.stride().checked_mul(p.extent())?,
+                w.axis(),
+            )?)
+        };
+    }
+    let mut out = Iters::new();
+    for it in front.into_iter().chain(rest) {
+        push(&mut out, it)?;
+    }
+    Ok(out)
+}

@@ -1,0 +1,213 @@
+//! The algebra of the strided form: regrouping, composition, complement, inverses, divide and product.
+//!
+//! Every function is exact: `compose(a, b)(x) = a(b(x))` for all `x`, or an error says which leaf, extent or carry
+//! is in the way. Symbols are carried through; where an answer depends on a symbol's value it is
+//! [`Error::NeedsValue`]. Results keep CuTe's profiles. None of these functions takes time proportional to an extent.
+//!
+//! Replicas, offset and post-map belong to the outer layout: `compose`, `coalesce`, `flatten` and `logical_divide`
+//! keep those of their first operand and refuse them in the second; the others refuse them.
+
+mod complement;
+mod compose;
+mod divide;
+mod inverse;
+
+use crate::axis::AxisId;
+use crate::error::{Error, Limit, Result};
+use crate::layout::{Iter, Layout, LayoutRef, MAX_ITERS, MAX_MODES, position};
+use crate::num::Int;
+use crate::profile::Profile;
+
+pub use complement::complement;
+pub use compose::compose;
+pub use divide::{divide, logical_divide, logical_divide_by_mode, logical_product};
+pub use inverse::{Inverse, inverse, left_inverse, right_inverse};
+
+/// Iters on their way into a layout.
+pub(crate) type Iters = heapless::Vec<Iter, MAX_ITERS>;
+
+pub(crate) fn push(iters: &mut Iters, it: Iter) -> Result<()> {
+    iters.push(it).map_err(|_| Error::Capacity {
+        limit: Limit::Iters,
+        max: MAX_ITERS as u32,
+    })
+}
+
+/// The same map of a flat coordinate with as few iters as possible: extents of 1 dropped, contiguous neighbours
+/// merged (`stride[i+1] = extent[i] * stride[i]`, same axis). Nothing left gives `1:0`, one iter a leaf.
+pub fn coalesce(l: &LayoutRef<'_>) -> Result<Layout> {
+    let mut out = tree_of(&coalesced(l.shard)?, l.shard)?;
+    out.copy_rest(l)?;
+    Ok(out)
+}
+
+/// The same iters without grouping: a tuple of leaves (a single leaf stays one).
+pub fn flatten(l: &LayoutRef<'_>) -> Result<Layout> {
+    let profile = if l.profile.is_scalar() {
+        Profile::SCALAR
+    } else {
+        Profile::FLAT
+    };
+    Layout::from_ref(LayoutRef { profile, ..*l })
+}
+
+/// The layout whose modes are these, in order (CuTe's `make_layout` of layouts). Only shards are taken.
+///
+/// # Errors
+/// [`Error::Capacity`]; [`Error::HasReplica`], [`Error::HasOffset`], [`Error::HasPostMap`].
+pub fn tuple(modes: &[LayoutRef<'_>]) -> Result<Layout> {
+    if modes.len() > MAX_MODES {
+        return Err(Error::Capacity {
+            limit: Limit::Modes,
+            max: MAX_MODES as u32,
+        });
+    }
+    let mut out = Layout::new();
+    out.open()?;
+    for m in modes {
+        refuse_rest(m)?;
+        out.push_node(m)?;
+    }
+    out.close()?;
+    Ok(out)
+}
+
+/// The iters of [`coalesce`].
+pub(crate) fn coalesced(iters: &[Iter]) -> Result<Iters> {
+    let mut out = Iters::new();
+    for it in iters.iter().filter(|it| !it.is_unit()) {
+        if let Some(last) = out.last_mut()
+            && let Some(merged) = merge(last, it)
+        {
+            *last = merged;
+            continue;
+        }
+        push(&mut out, *it)?;
+    }
+    Ok(out)
+}
+
+/// Both iters as one, if they are contiguous and the extent fits.
+fn merge(a: &Iter, b: &Iter) -> Option<Iter> {
+    if !continues(a, b) {
+        return None;
+    }
+    Iter::symbolic(
+        a.extent().checked_mul(b.extent()).ok()?,
+        a.stride(),
+        a.axis(),
+    )
+    .ok()
+}
+
+/// Whether `b` goes on where `a` ends.
+pub(crate) fn continues(a: &Iter, b: &Iter) -> bool {
+    a.axis() == b.axis() && a.extent().checked_mul(a.stride()) == Ok(b.stride())
+}
+
+/// A leaf or a tuple of leaves; `1:0` (on the axis of `source`) for no iter.
+pub(crate) fn tree_of(iters: &[Iter], source: &[Iter]) -> Result<Layout> {
+    let mut out = Layout::new();
+    match iters {
+        [] => out.push_leaf(Iter::new(
+            1,
+            0,
+            source.first().map_or(AxisId::M, Iter::axis),
+        ))?,
+        [one] => out.push_leaf(*one)?,
+        many => {
+            out.open()?;
+            for it in many {
+                out.push_leaf(*it)?;
+            }
+            out.close()?;
+        }
+    }
+    Ok(out)
+}
+
+/// Refuses replicas, offsets and a post-map that do something.
+pub(crate) fn refuse_rest(l: &LayoutRef<'_>) -> Result<()> {
+    if !l.post.is_identity() {
+        return Err(Error::HasPostMap);
+    }
+    if l.replica.iter().any(|it| !it.is_unit()) {
+        return Err(Error::HasReplica);
+    }
+    match l.offset.iter().find(|o| o.value() != Int::ZERO) {
+        Some(o) => Err(Error::HasOffset { axis: o.axis() }),
+        None => Ok(()),
+    }
+}
+
+/// Refuses iters that move on another axis than `axis`.
+pub(crate) fn refuse_other_axes(iters: &[Iter], axis: AxisId) -> Result<()> {
+    for (k, it) in iters.iter().enumerate() {
+        if it.axis() != axis && !it.is_unit() {
+            return Err(Error::WrongAxis {
+                iter: position(k),
+                axis: it.axis(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// What to do with negative strides.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Negative {
+    /// They are an error.
+    Refuse,
+    /// They are left out.
+    Skip,
+}
+
+/// The iters that move, with their position and the size of all iters before them, by increasing stride.
+pub(crate) fn by_stride(
+    iters: &[Iter],
+    negative: Negative,
+) -> Result<heapless::Vec<(Iter, u8, Int), MAX_ITERS>> {
+    let mut out: heapless::Vec<(Iter, u8, Int), MAX_ITERS> = heapless::Vec::new();
+    let mut before = Int::ONE;
+    for (k, it) in iters.iter().enumerate() {
+        let turned = it.stride().coeff() < 0 && negative == Negative::Skip;
+        if !it.is_unit() && it.stride() != Int::ZERO && !turned {
+            let full = Error::Capacity {
+                limit: Limit::Iters,
+                max: MAX_ITERS as u32,
+            };
+            for (other, ..) in &out {
+                if other.stride().compare(it.stride()).is_none() {
+                    return Err(it.stride().needs_value(other.stride()));
+                }
+            }
+            if it.stride().coeff() < 0 {
+                return Err(Error::NegativeStride {
+                    iter: position(k),
+                    stride: it.stride().coeff(),
+                });
+            }
+            out.push((*it, position(k), before)).map_err(|_| full)?;
+        }
+        before = before.checked_mul(it.extent())?;
+    }
+    crate::order::sort_by(&mut out, |a, b| {
+        a.0.stride().compare(b.0.stride()) == Some(core::cmp::Ordering::Less)
+    });
+    Ok(out)
+}
+
+/// The quotient, or that strides do not nest.
+pub(crate) fn nest(stride: Int, unit: Int, iter: u8) -> Result<Int> {
+    match stride.div_exact(unit) {
+        Some(q) if q.coeff() > 0 => Ok(q),
+        _ if stride.as_known().is_none() || unit.as_known().is_none() => {
+            Err(stride.needs_value(unit))
+        }
+        _ => Err(Error::NotInjective {
+            iter,
+            stride: stride.coeff(),
+            unit: unit.coeff(),
+        }),
+    }
+}

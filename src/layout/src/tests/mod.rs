@@ -1,0 +1,78 @@
+//! Tests of the crate: the worked examples of the seeds as `errata.md` rules them, and laws on small domains.
+//!
+//! Laws are checked by evaluating points, never by comparing spellings.
+
+mod convert;
+mod cute_laws;
+mod cute_seed;
+mod cute_text;
+mod errors;
+mod laws;
+mod linear;
+mod notation;
+mod seed_cute;
+mod seed_tirx;
+
+use crate::notation::{cute, tirx};
+use crate::{AxisId, Coord, Layout, LayoutRef, NoSyms, WellKnown};
+use std::string::String;
+use std::vec::Vec;
+
+/// The layout of a CuTe text.
+fn c(text: &str) -> Layout {
+    cute::parse(text, &WellKnown, &mut NoSyms).unwrap_or_else(|e| panic!("{text}: {e:?}"))
+}
+
+/// The layout of a TIRx text.
+fn t(text: &str) -> Layout {
+    tirx::parse(text, &WellKnown, &mut NoSyms).unwrap_or_else(|e| panic!("{text}: {e:?}"))
+}
+
+/// The CuTe text of a layout.
+fn show(l: &Layout) -> String {
+    let mut out = String::new();
+    cute::print(&l.view(), &WellKnown, &NoSyms, &mut out).expect("printable");
+    out
+}
+
+/// The TIRx text of a layout.
+fn show_tirx(l: &Layout) -> String {
+    let mut out = String::new();
+    tirx::print(&l.view(), &WellKnown, &NoSyms, &mut out).expect("printable");
+    out
+}
+
+/// All positions on axis `m`.
+fn table(l: &LayoutRef<'_>) -> Vec<i64> {
+    (0..l.size_value().unwrap())
+        .map(|x| l.offset_on(x, AxisId::M).unwrap())
+        .collect()
+}
+
+/// The position on axis `m` beyond the size too.
+fn extended(l: &LayoutRef<'_>, x: i64) -> i64 {
+    let mut out = Coord::new();
+    l.apply_extended(u64::try_from(x).unwrap(), &mut out)
+        .unwrap();
+    out.get(AxisId::M)
+}
+
+/// All layouts on axis `m` with up to `rank` iters, extents 1..=`extent` and the given strides.
+fn family(rank: usize, extent: u32, strides: &[i64]) -> Vec<Layout> {
+    let mut all = Vec::from([Layout::new()]);
+    let mut from = 0;
+    for _ in 0..rank {
+        let to = all.len();
+        for k in from..to {
+            for e in 1..=extent {
+                for s in strides {
+                    let mut l = all[k].clone();
+                    l.push_shard(crate::Iter::new(e, *s, AxisId::M)).unwrap();
+                    all.push(l);
+                }
+            }
+        }
+        from = to;
+    }
+    all
+}

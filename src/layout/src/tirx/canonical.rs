@@ -1,0 +1,113 @@
+//! The shortest spelling of a layout, with or without a target's axis relations.
+
+use super::{AxisKind, AxisKinds, AxisRelation, ScopePair, from_written, scope_pair, written};
+use crate::axis::AxisId;
+use crate::error::Result;
+use crate::layout::{Iter, Layout, LayoutRef};
+use crate::num::Int;
+use crate::ops::{Iters, coalesced, push};
+use crate::order::sort_by;
+
+/// The same map with as few shard iters as possible: extents of 1 dropped, contiguous neighbours on one axis joined.
+///
+/// If nothing is left of a shard, one iter `1:1` on its first axis stays. Replicas of extent 1 are dropped, the others
+/// put in order (by axis, stride, extent) but not joined, so that a factor's replicas can be found again.
+pub fn canonicalize(l: &LayoutRef<'_>) -> Result<Layout> {
+    let mut shard = coalesced(l.shard)?;
+    if let (true, Some(first)) = (shard.is_empty(), l.shard.last()) {
+        push(&mut shard, Iter::new(1, 1, first.axis()))?;
+    }
+    let mut replica = Iters::new();
+    for it in l.replica.iter().filter(|it| !it.is_unit()) {
+        push(&mut replica, *it)?;
+    }
+    let key = |it: &Iter| (it.axis(), it.stride().coeff(), it.extent().coeff());
+    sort_by(&mut replica, |a, b| key(a) < key(b));
+    let mut out = Layout::from_iters(&shard)?;
+    out.copy_rest(&LayoutRef {
+        replica: &replica,
+        ..*l
+    })?;
+    Ok(out)
+}
+
+/// As [`canonicalize`], with the thread axes replaced by the one axis that counts the innermost scope's parts of the
+/// outermost scope, as far as `relations` say how (`warpid` and `laneid` together become `tx`).
+///
+/// Offsets of axes that become one are added. With no relations this checks the scopes and nothing more.
+///
+/// # Errors
+/// Those of [`scope_pair`]: an ill-formed layout has no canonical form.
+pub fn canonicalize_for(
+    l: &LayoutRef<'_>,
+    kinds: &impl AxisKinds,
+    relations: &[AxisRelation],
+) -> Result<Layout> {
+    let plain = canonicalize(l)?;
+    let moving = LayoutRef {
+        shard: plain.view().shard,
+        ..*l
+    };
+    let Some(pair) = scope_pair(&moving, kinds)? else {
+        return Ok(plain);
+    };
+    let over = |axis| replacement(axis, pair, kinds, relations);
+    let moved = |it: &Iter| match over(it.axis()) {
+        Some((axis, factor)) => Iter::symbolic(it.extent(), it.stride().checked_mul(factor)?, axis),
+        None => Ok(*it),
+    };
+    let view = plain.view();
+    let mut shard = Iters::new();
+    for it in &written(&view)? {
+        push(&mut shard, moved(it)?)?;
+    }
+    let mut replica = Iters::new();
+    for it in view.replica {
+        push(&mut replica, moved(it)?)?;
+    }
+    let mut out = from_written(
+        &shard,
+        &LayoutRef {
+            replica: &replica,
+            offset: &[],
+            ..view
+        },
+    )?;
+    for o in view.offset {
+        let (axis, factor) = over(o.axis()).unwrap_or((o.axis(), Int::ONE));
+        out.add_offset(o.value().checked_mul(factor)?, axis)?;
+    }
+    canonicalize(&out.view())
+}
+
+/// The axis with exactly the scopes of `pair` that `axis` is a multiple of, and the factor.
+fn replacement(
+    axis: AxisId,
+    pair: ScopePair,
+    kinds: &impl AxisKinds,
+    relations: &[AxisRelation],
+) -> Option<(AxisId, Int)> {
+    let wanted = AxisKind::Thread {
+        scope: pair.scope,
+        subscope: pair.subscope,
+    };
+    relations
+        .iter()
+        .find(|r| r.axis == axis && kinds.kind(r.parent) == Some(wanted))
+        .map(|r| (r.parent, Int::known(i64::from(r.factor))))
+}
+
+/// Whether `l` is the identity onto one memory axis: one iter of stride 1, no replicas, no offset, no post-map.
+///
+/// # Errors
+/// [`crate::Error::UnknownAxis`].
+pub fn is_trivial(l: &LayoutRef<'_>, kinds: &impl AxisKinds) -> Result<bool> {
+    let plain = canonicalize(l)?;
+    let view = plain.view();
+    let line = match view.shard {
+        [] => true,
+        [one] => one.stride() == Int::ONE && !kinds.known(one.axis())?.is_thread(),
+        _ => false,
+    };
+    Ok(line && view.replica.is_empty() && view.offset.is_empty() && view.post.is_identity())
+}

@@ -1,0 +1,270 @@
+//! The other factor of a tiling or direct sum, given the whole and one factor. TIRx: `is_tile_inner` and so on.
+//!
+//! All four are exact: what they return gives the whole again ([`super::tile`], [`super::direct_sum`]), and where no
+//! such factor exists the error names the dimension. Iters are compared after joining neighbours, so spelling does
+//! not matter; replicas are a multiset.
+
+use super::group::{cut, dim};
+use super::tile::{Extents, footprint, quotient, same_rank, scale};
+use super::{bare, canonicalize, written};
+use crate::error::{Error, Result};
+use crate::layout::{Iter, Layout, LayoutRef, position};
+use crate::num::Int;
+use crate::ops::{Iters, coalesced, push};
+use crate::post::PostMap;
+
+/// The outer layout with `tile(inner, inner_shape, outer, ..) = tiled`; TIRx: `inner.is_tile_inner(tiled, ..)`.
+///
+/// # Errors
+/// [`Error::NotDivisible`] with the dimension in which `inner` is not the fastest part (replicas: the number of
+/// dimensions; post-maps that differ: [`Error::HasPostMap`]); [`Error::BadShape`] if an extent is no multiple of
+/// `inner_shape`'s; else as [`super::tile`].
+pub fn outer_of_tile(
+    tiled: &LayoutRef<'_>,
+    tiled_shape: &[u32],
+    inner: &LayoutRef<'_>,
+    inner_shape: &[u32],
+) -> Result<Layout> {
+    let pairs = interleaved(tiled_shape, inner_shape, Known::Fast)?;
+    if tiled.post != inner.post {
+        return Err(Error::HasPostMap);
+    }
+    let slow = other_factor(tiled, &pairs, inner, inner_shape, Known::Fast)?;
+    let mut shard = Iters::new();
+    for (k, it) in slow.shard.iter().enumerate() {
+        let width = Int::known(footprint(inner, it.axis())?);
+        let stride = it.stride().div_exact(width);
+        let exact = stride.filter(|_| !it.is_unit());
+        let fault = Error::NotDivisible {
+            mode: dim_of(&slow.separators, k),
+            part: position(k),
+        };
+        let stride = match exact {
+            Some(stride) => stride,
+            None if it.is_unit() => Int::ONE,
+            None => return Err(fault),
+        };
+        push(&mut shard, Iter::symbolic(it.extent(), stride, it.axis())?)?;
+    }
+    finish(&shard, tiled, inner, PostMap::None, tiled_shape.len())
+}
+
+/// The inner layout with `tile(inner, .., outer, outer_shape) = tiled`; TIRx: `outer.is_tile_outer(tiled, ..)`.
+///
+/// # Errors
+/// As [`outer_of_tile`], with `outer` in the place of `inner`; [`Error::NotDivisible`] also if the steps of `outer` in
+/// `tiled` are not one footprint of the inner layout.
+pub fn inner_of_tile(
+    tiled: &LayoutRef<'_>,
+    tiled_shape: &[u32],
+    outer: &LayoutRef<'_>,
+    outer_shape: &[u32],
+) -> Result<Layout> {
+    let pairs = interleaved(tiled_shape, outer_shape, Known::Slow)?;
+    let rank = tiled_shape.len();
+    let whole = canonicalize(tiled)?;
+    let (shard, separators) = cut(&written(&whole.view())?, &pairs)?;
+    let mut fast = Iters::new();
+    for k in 0..rank {
+        for it in dim(&shard, &separators, odd(k)) {
+            push(&mut fast, *it)?;
+        }
+    }
+    let inner = finish(&fast, tiled, outer, tiled.post, rank)?;
+    // The outer steps as they must stand in the whole.
+    let canonical = canonicalize(outer)?;
+    let scaled = scale(&written(&canonical.view())?, &inner.view())?;
+    let (steps, step_seps) = cut(&scaled, outer_shape)?;
+    for k in 0..rank {
+        same_walk(
+            dim(&shard, &separators, even(k)),
+            dim(&steps, &step_seps, k),
+            k,
+        )?;
+    }
+    Ok(inner)
+}
+
+/// The left layout with `direct_sum(left, .., right, right_shape) = sum`; TIRx: `right.is_direct_sum_right(sum, ..)`.
+///
+/// `sum_shape` is the interleaved shape, two extents a dimension: `left`'s and `right`'s.
+///
+/// # Errors
+/// As [`outer_of_tile`].
+pub fn left_of_sum(
+    sum: &LayoutRef<'_>,
+    sum_shape: &[u32],
+    right: &LayoutRef<'_>,
+    right_shape: &[u32],
+) -> Result<Layout> {
+    twice(sum_shape, right_shape)?;
+    if sum.post != right.post {
+        return Err(Error::HasPostMap);
+    }
+    let slow = other_factor(sum, sum_shape, right, right_shape, Known::Fast)?;
+    finish(&slow.shard, sum, right, PostMap::None, right_shape.len())
+}
+
+/// The right layout with `direct_sum(left, left_shape, right, ..) = sum`; TIRx: `left.is_direct_sum_left(sum, ..)`.
+///
+/// `sum_shape` is the interleaved shape, as for [`left_of_sum`].
+///
+/// # Errors
+/// As [`outer_of_tile`].
+pub fn right_of_sum(
+    sum: &LayoutRef<'_>,
+    sum_shape: &[u32],
+    left: &LayoutRef<'_>,
+    left_shape: &[u32],
+) -> Result<Layout> {
+    twice(sum_shape, left_shape)?;
+    let fast = other_factor(sum, sum_shape, left, left_shape, Known::Slow)?;
+    finish(&fast.shard, sum, left, sum.post, left_shape.len())
+}
+
+/// Which operand is given.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Known {
+    /// The slower part of each dimension.
+    Slow,
+    /// The faster part.
+    Fast,
+}
+
+/// Iters of the wanted factor, and how many of them end with each dimension.
+struct Factor {
+    shard: Iters,
+    separators: heapless::Vec<u8, { crate::layout::MAX_ITERS }>,
+}
+
+fn dim_of(ends: &[u8], iter: usize) -> u8 {
+    position(ends.iter().filter(|e| usize::from(**e) <= iter).count())
+}
+
+/// The place of dimension `k`'s slower part among the interleaved extents.
+fn even(k: usize) -> usize {
+    k.saturating_mul(2)
+}
+
+/// The place of dimension `k`'s faster part.
+fn odd(k: usize) -> usize {
+    even(k).saturating_add(1)
+}
+
+/// Both extents of each dimension, slower first.
+fn interleaved(whole: &[u32], known: &[u32], which: Known) -> Result<Extents> {
+    same_rank(whole, known)?;
+    let mut out = Extents::new();
+    for (k, (w, part)) in whole.iter().zip(known).enumerate() {
+        let rest = quotient(*w, *part, k)?;
+        let (slow, fast) = match which {
+            Known::Slow => (*part, rest),
+            Known::Fast => (rest, *part),
+        };
+        if out.push(slow).and_then(|()| out.push(fast)).is_err() {
+            return Err(Error::Rank {
+                expected: position(known.len()),
+                found: position(whole.len()),
+            });
+        }
+    }
+    Ok(out)
+}
+
+fn twice(pairs: &[u32], shape: &[u32]) -> Result<()> {
+    if pairs.len() == even(shape.len()) {
+        return Ok(());
+    }
+    Err(Error::Rank {
+        expected: position(even(shape.len())),
+        found: position(pairs.len()),
+    })
+}
+
+/// Checks that `known` is its part of each dimension of `whole` and returns the iters of the other part.
+fn other_factor(
+    whole: &LayoutRef<'_>,
+    pairs: &[u32],
+    known: &LayoutRef<'_>,
+    shape: &[u32],
+    which: Known,
+) -> Result<Factor> {
+    let (whole, known) = (canonicalize(whole)?, canonicalize(known)?);
+    let (all, all_seps) = cut(&written(&whole.view())?, pairs)?;
+    let (part, part_seps) = cut(&written(&known.view())?, shape)?;
+    let mut out = Factor {
+        shard: Iters::new(),
+        separators: heapless::Vec::new(),
+    };
+    for k in 0..shape.len() {
+        let (given, wanted) = match which {
+            Known::Slow => (even(k), odd(k)),
+            Known::Fast => (odd(k), even(k)),
+        };
+        same_walk(dim(&all, &all_seps, given), dim(&part, &part_seps, k), k)?;
+        for it in dim(&all, &all_seps, wanted) {
+            push(&mut out.shard, *it)?;
+        }
+        let _ = out.separators.push(position(out.shard.len()));
+    }
+    Ok(out)
+}
+
+/// Whether two runs of iters are the same map.
+fn same_walk(a: &[Iter], b: &[Iter], k: usize) -> Result<()> {
+    let (a, b) = (joined(a)?, joined(b)?);
+    let agree = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
+    if a.len() == b.len() && agree == a.len() {
+        return Ok(());
+    }
+    Err(Error::NotDivisible {
+        mode: position(k),
+        part: position(agree),
+    })
+}
+
+/// Joins neighbours of iters that stand slowest first.
+fn joined(iters: &[Iter]) -> Result<Iters> {
+    let mut fastest_first = Iters::new();
+    for it in iters.iter().rev() {
+        push(&mut fastest_first, *it)?;
+    }
+    coalesced(&fastest_first)
+}
+
+/// The wanted factor from its iters: what the whole has beyond the known factor.
+fn finish(
+    shard: &[Iter],
+    whole: &LayoutRef<'_>,
+    known: &LayoutRef<'_>,
+    post: PostMap,
+    rank: usize,
+) -> Result<Layout> {
+    let mut out = bare(shard)?;
+    let mut missing = Iters::new();
+    for it in known.replica.iter().filter(|it| !it.is_unit()) {
+        push(&mut missing, *it)?;
+    }
+    for it in whole.replica.iter().filter(|it| !it.is_unit()) {
+        match missing.iter().position(|m| m == it) {
+            Some(at) => {
+                missing.swap_remove(at);
+            }
+            None => out.push_replica(*it)?,
+        }
+    }
+    if !missing.is_empty() {
+        return Err(Error::NotDivisible {
+            mode: position(rank),
+            part: position(missing.len()),
+        });
+    }
+    for o in whole.offset {
+        out.add_offset(o.value(), o.axis())?;
+    }
+    for o in known.offset {
+        out.add_offset(o.value().checked_mul(Int::known(-1))?, o.axis())?;
+    }
+    out.set_post(post)?;
+    canonicalize(&out.view())
+}

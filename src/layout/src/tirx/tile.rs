@@ -1,0 +1,164 @@
+//! Tiling: a layout repeated at the places of another, and the direct sum, which is the same without scaling.
+
+use super::group::{cut, dim};
+use super::{bare, canonicalize, from_written, written};
+use crate::axis::AxisId;
+use crate::error::{Error, Result};
+use crate::layout::{Iter, Layout, LayoutRef, position};
+use crate::num::Int;
+use crate::ops::{Iters, push};
+
+/// The width of the window that `l` occupies on `axis`, copies included: greatest less least position, plus 1. The
+/// offset moves the window and does not widen it (in TIRx it does).
+///
+/// # Errors
+/// [`Error::NeedsValue`], [`Error::Overflow`].
+pub fn footprint(l: &LayoutRef<'_>, axis: AxisId) -> Result<i64> {
+    let (low, high) = l.reach(axis)?;
+    high.checked_sub(low)
+        .and_then(|w| w.checked_add(1))
+        .ok_or(Error::Overflow)
+}
+
+/// `inner` repeated at the places that `outer` counts. Dimension by dimension, an outer iter comes before the inner
+/// ones; on an axis of both a step of `outer` is a whole [`footprint`] of `inner`.
+///
+/// Offsets are added and replicas joined as they are, unscaled. The result is canonical and keeps `inner`'s post-map.
+///
+/// # Errors
+/// [`Error::Rank`] if the shapes differ in rank; [`Error::CannotGroup`] if one does not fit its layout;
+/// [`Error::HasPostMap`] if `outer` has one; [`Error::Capacity`], [`Error::NeedsValue`], [`Error::Overflow`].
+pub fn tile(
+    inner: &LayoutRef<'_>,
+    inner_shape: &[u32],
+    outer: &LayoutRef<'_>,
+    outer_shape: &[u32],
+) -> Result<Layout> {
+    let canonical = canonicalize(outer)?;
+    let scaled = scale(&written(&canonical.view())?, inner)?;
+    interleave(
+        Part {
+            shard: &scaled,
+            rest: outer,
+            shape: outer_shape,
+        },
+        inner,
+        inner_shape,
+    )
+}
+
+/// `left` and `right` side by side: dimension by dimension the iters of `left`, then those of `right`, as they are.
+///
+/// Offsets are added and replicas joined. The result is canonical and keeps `right`'s post-map.
+///
+/// # Errors
+/// As [`tile`]; it is `left` that must not have a post-map.
+pub fn direct_sum(
+    left: &LayoutRef<'_>,
+    left_shape: &[u32],
+    right: &LayoutRef<'_>,
+    right_shape: &[u32],
+) -> Result<Layout> {
+    let canonical = canonicalize(left)?;
+    interleave(
+        Part {
+            shard: &written(&canonical.view())?,
+            rest: left,
+            shape: left_shape,
+        },
+        right,
+        right_shape,
+    )
+}
+
+/// [`tile`] by a row-major layout on axis `m`, so that `current` becomes `to`.
+///
+/// # Errors
+/// [`Error::BadShape`] if an extent of `to` is no multiple of `current`'s; else as [`tile`].
+pub fn tile_to(l: &LayoutRef<'_>, to: &[u32], current: &[u32]) -> Result<Layout> {
+    same_rank(current, to)?;
+    let mut shape = Extents::new();
+    for (k, (target, unit)) in to.iter().zip(current).enumerate() {
+        let _ = shape.push(quotient(*target, *unit, k)?);
+    }
+    let mut rows = Iters::new();
+    let mut stride = Int::ONE;
+    for extent in shape.iter().rev() {
+        let extent = Int::known(i64::from(*extent));
+        push(&mut rows, Iter::symbolic(extent, stride, AxisId::M)?)?;
+        stride = stride.checked_mul(extent)?;
+    }
+    rows.reverse();
+    tile(l, current, &bare(&rows)?.view(), &shape)
+}
+
+/// A shape of as many dimensions as fit.
+pub(super) type Extents = heapless::Vec<u32, { crate::layout::MAX_ITERS }>;
+
+/// `whole / unit`, which must be exact.
+pub(super) fn quotient(whole: u32, unit: u32, k: usize) -> Result<u32> {
+    let fault = Error::BadShape {
+        dim: position(k),
+        found: whole,
+        needed: unit,
+    };
+    if whole.checked_rem(unit) != Some(0) {
+        return Err(fault);
+    }
+    whole.checked_div(unit).ok_or(fault)
+}
+
+pub(super) fn same_rank(a: &[u32], b: &[u32]) -> Result<()> {
+    if a.len() == b.len() && a.len() <= crate::layout::MAX_ITERS {
+        return Ok(());
+    }
+    Err(Error::Rank {
+        expected: position(a.len()),
+        found: position(b.len()),
+    })
+}
+
+/// The iters with their strides multiplied by the footprint of `inner` on their axis.
+pub(super) fn scale(iters: &[Iter], inner: &LayoutRef<'_>) -> Result<Iters> {
+    let mut out = Iters::new();
+    for it in iters {
+        let width = Int::known(footprint(inner, it.axis())?);
+        push(
+            &mut out,
+            Iter::symbolic(it.extent(), it.stride().checked_mul(width)?, it.axis())?,
+        )?;
+    }
+    Ok(out)
+}
+
+/// The slower operand: its canonical iters as written, and what else it has.
+struct Part<'a> {
+    shard: &'a [Iter],
+    rest: &'a LayoutRef<'a>,
+    shape: &'a [u32],
+}
+
+fn interleave(slow: Part<'_>, fast: &LayoutRef<'_>, fast_shape: &[u32]) -> Result<Layout> {
+    same_rank(fast_shape, slow.shape)?;
+    if !slow.rest.post.is_identity() {
+        return Err(Error::HasPostMap);
+    }
+    let canonical = canonicalize(fast)?;
+    let (outer, outer_seps) = cut(slow.shard, slow.shape)?;
+    let (inner, inner_seps) = cut(&written(&canonical.view())?, fast_shape)?;
+    let mut shard = Iters::new();
+    for k in 0..slow.shape.len() {
+        let outer = dim(&outer, &outer_seps, k).iter();
+        for it in outer.chain(dim(&inner, &inner_seps, k)) {
+            push(&mut shard, *it)?;
+        }
+    }
+    let mut out = from_written(&shard, &canonical.view())?;
+    for it in slow.rest.replica {
+        out.push_replica(*it)?;
+    }
+    for o in slow.rest.offset {
+        out.add_offset(o.value(), o.axis())?;
+    }
+    canonicalize(&out.view())
+}
