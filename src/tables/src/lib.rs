@@ -1,1 +1,161 @@
-//! Placeholder.
+//! The plain data types of lanebook's compiled tables.
+//!
+//! `lanebook-gen` writes values of these types (as Rust statics at build time, or leaked at run time
+//! for audits), `lanebook` reads them through `&Tables`. Nothing here computes; the only behaviour is
+//! checked look-up. Every reference inside a table is a dense id; a bad id answers `None`.
+#![no_std]
+#![forbid(unsafe_code)]
+
+mod arch;
+mod atom;
+mod name;
+mod op;
+mod rule;
+
+pub use arch::{Arch, ArchAtom, BankModel, Counter, Hazard, HazardUse, Isa, Operandless, RegisterClass, RegisterKind, SharedLimits, SyncRule, SyncStep, TupleStyle};
+pub use atom::{Atom, AtomClass, AtomCost, CounterUse, MatrixShape, Movement, OffsetField, Operand, Piece, Role, Side, Source, Space, Status};
+pub use name::NameMap;
+pub use op::{LayoutTrait, OpDecl, OpRole};
+pub use rule::{
+    BuildNode, Cond, CondArg, IndexOp, Language, Let, MAX_SLOTS, MAX_TERM, NO_SLOT, Pass, PassStep, PatternNode, Rule, RuleSet, Rules, TermNode, TileBuild, Weights, Word,
+};
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
+        $(#[$doc])*
+        #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub u16);
+        impl $name {
+            /// The id as an index into its table.
+            #[must_use]
+            pub const fn index(self) -> usize { self.0 as usize }
+        }
+    )*};
+}
+ids! {
+    /// Index of an [`Isa`] in [`Tables::isas`].
+    IsaId,
+    /// Index of an [`Arch`] in [`Tables::archs`].
+    ArchId,
+    /// Index of an [`Atom`] in [`Tables::atoms`].
+    AtomId,
+    /// Index of a [`Dtype`] in [`Tables::dtypes`].
+    DtypeId,
+    /// Index of an [`OpDecl`] in [`Tables::ops`].
+    OpId,
+    /// Index of a [`Rule`] in [`Rules::rules`].
+    RuleId,
+    /// Index of a [`RegisterClass`] in [`Isa::classes`].
+    ClassId,
+    /// Index of an access kind in [`Tables::accesses`] (who touches memory how: the key of the synchronisation table).
+    AccessId,
+    /// Index of a tag in [`Tables::tags`] (groups of atoms that hazards speak of).
+    TagId,
+    /// Index of a [`Source`] in [`Tables::sources`].
+    SourceId,
+}
+
+/// Everything the engine knows, as plain slices. The build's generated static is one instance.
+#[derive(Copy, Clone, Debug)]
+pub struct Tables<'a> {
+    /// Instruction sets.
+    pub isas: &'a [Isa<'a>],
+    /// Architectures.
+    pub archs: &'a [Arch<'a>],
+    /// Instruction forms of every architecture, each once.
+    pub atoms: &'a [Atom<'a>],
+    /// Element types.
+    pub dtypes: &'a [Dtype<'a>],
+    /// Operations of the tile IR.
+    pub ops: &'a [OpDecl<'a>],
+    /// Rewrite rules, in all three term languages.
+    pub rules: Rules<'a>,
+    /// Names of access kinds.
+    pub accesses: &'a [&'a str],
+    /// Names of hazard tags.
+    pub tags: &'a [&'a str],
+    /// Where facts come from.
+    pub sources: &'a [Source<'a>],
+    /// Cost weights and tie-breaks.
+    pub weights: Weights,
+    /// Architecture names to [`ArchId`].
+    pub arch_names: NameMap<'a>,
+    /// Atom names to [`AtomId`].
+    pub atom_names: NameMap<'a>,
+    /// Element type names to [`DtypeId`].
+    pub dtype_names: NameMap<'a>,
+    /// Operation names and aliases to [`OpId`].
+    pub op_names: NameMap<'a>,
+}
+
+impl<'a> Tables<'a> {
+    /// The architecture with this name.
+    #[must_use]
+    pub fn arch_named(&self, name: &str) -> Option<ArchId> {
+        self.arch_names.get(name).map(ArchId)
+    }
+    /// The atom with this name.
+    #[must_use]
+    pub fn atom_named(&self, name: &str) -> Option<AtomId> {
+        self.atom_names.get(name).map(AtomId)
+    }
+    /// The element type with this name.
+    #[must_use]
+    pub fn dtype_named(&self, name: &str) -> Option<DtypeId> {
+        self.dtype_names.get(name).map(DtypeId)
+    }
+    /// The operation with this name or alias.
+    #[must_use]
+    pub fn op_named(&self, name: &str) -> Option<OpId> {
+        self.op_names.get(name).map(OpId)
+    }
+    /// The architecture of an id.
+    #[must_use]
+    pub fn arch(&self, id: ArchId) -> Option<&'a Arch<'a>> {
+        self.archs.get(id.index())
+    }
+    /// The instruction set of an id.
+    #[must_use]
+    pub fn isa(&self, id: IsaId) -> Option<&'a Isa<'a>> {
+        self.isas.get(id.index())
+    }
+    /// The atom of an id.
+    #[must_use]
+    pub fn atom(&self, id: AtomId) -> Option<&'a Atom<'a>> {
+        self.atoms.get(id.index())
+    }
+    /// The element type of an id.
+    #[must_use]
+    pub fn dtype(&self, id: DtypeId) -> Option<&'a Dtype<'a>> {
+        self.dtypes.get(id.index())
+    }
+    /// The operation of an id.
+    #[must_use]
+    pub fn op(&self, id: OpId) -> Option<&'a OpDecl<'a>> {
+        self.ops.get(id.index())
+    }
+}
+
+/// An element type.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Dtype<'a> {
+    /// Its name, e.g. `f16`.
+    pub name: &'a str,
+    /// Width of one element in bits.
+    pub bits: u16,
+    /// What the bits mean.
+    pub kind: DtypeKind,
+}
+
+/// What the bits of an element mean.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum DtypeKind {
+    /// A floating-point number.
+    Float,
+    /// A two's complement integer.
+    Signed,
+    /// An unsigned integer.
+    Unsigned,
+    /// Bits without arithmetic meaning.
+    Bits,
+}

@@ -1,0 +1,244 @@
+//! Atoms: what one instruction form does.
+use crate::{AccessId, ClassId, DtypeId, IsaId, SourceId, TagId, TermNode};
+use lanebook_layout::LayoutRef;
+
+/// One instruction form.
+#[derive(Copy, Clone, Debug)]
+pub struct Atom<'a> {
+    /// lanebook's name, unique.
+    pub name: &'a str,
+    /// Stable number from the ledger `hw-tables/ids.ron`.
+    pub stable: u32,
+    /// What kind of thing it does.
+    pub class: AtomClass,
+    /// Its instruction set.
+    pub isa: IsaId,
+    /// Its text.
+    pub template: &'a [Piece<'a>],
+    /// Operands in the template's numbering.
+    pub operands: &'a [Operand<'a>],
+    /// For movers: what goes where.
+    pub movement: Option<Movement<'a>>,
+    /// For matrix instructions: the shape and which operand is which.
+    pub matrix: Option<MatrixShape>,
+    /// For arithmetic: the value of the first operand as a term over operand numbers, prefix order.
+    pub means: &'a [TermNode],
+    /// Cost facts.
+    pub cost: AtomCost,
+    /// The counter it advances, if it completes asynchronously.
+    pub counter: Option<CounterUse>,
+    /// Groups it belongs to, for hazards.
+    pub tags: &'a [TagId],
+    /// How sure the facts are.
+    pub status: Status,
+    /// Where they come from.
+    pub sources: &'a [SourceId],
+}
+
+/// Kinds of atoms.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum AtomClass {
+    /// Moves tile elements between memory spaces or registers.
+    Move,
+    /// Matrix multiply-accumulate.
+    Matrix,
+    /// Integer arithmetic for addresses.
+    Alu,
+    /// Moves registers between lanes.
+    CrossLane,
+    /// Changes element width.
+    Convert,
+    /// Orders accesses.
+    Sync,
+    /// Branches, parameters, frame.
+    Control,
+}
+
+/// A piece of an instruction's or a frame's text.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Piece<'a> {
+    /// Text as it stands.
+    Text(&'a str),
+    /// Operand number, in the instruction set's spelling (register, tuple, integer, label).
+    Operand(u8),
+    /// Immediate operand number, with a text before it, left out with that text when the value is zero.
+    Optional(u8, &'a str),
+    /// The lower (`false`) or upper (`true`) half of a tuple operand, for instructions that are two lines of text.
+    Half(u8, bool),
+    /// A named placeholder of a frame (`{target}`, `{params}`, ...); never in an atom.
+    Frame(&'a str),
+}
+
+/// What an operand is.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Written.
+    Def,
+    /// Read.
+    Use,
+    /// Read and written (tied), e.g. a half-register load that keeps the other half.
+    UseDef,
+    /// An address that is read.
+    Address,
+    /// A number in the text.
+    Immediate,
+    /// A label.
+    Label,
+}
+
+/// One operand of an atom.
+#[derive(Copy, Clone, Debug)]
+pub struct Operand<'a> {
+    /// Its name in the template.
+    pub name: &'a str,
+    /// What it is.
+    pub role: Role,
+    /// Register class (for immediates and labels: any value, unused).
+    pub class: ClassId,
+    /// Further classes it also takes (e.g. scalar for a vector source).
+    pub also: &'a [ClassId],
+    /// Registers of that class in the tuple.
+    pub registers: u8,
+    /// Element type, for matrix operands.
+    pub dtype: Option<DtypeId>,
+    /// For matrix operands: (row, column) of the operand's matrix to (laneid, bit), over `extents`.
+    pub layout: Option<LayoutRef<'a>>,
+    /// Logical extents of `layout`, row first.
+    pub extents: (u16, u16),
+    /// Immediates: lowest and highest value. Registers: the integers it takes in place of a register
+    /// (`min > max` = none; architecture-wide inline integers are in [`crate::Arch::inline_integers`]).
+    pub range: (i64, i64),
+    /// The operand is a register with a fixed name that the text does not show (it must be set before).
+    pub implicit: bool,
+}
+
+/// Memory spaces.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Space {
+    /// Registers of the lanes.
+    Register,
+    /// Shared memory, LDS.
+    Shared,
+    /// Global memory.
+    Global,
+    /// Tensor memory.
+    Tensor,
+}
+
+/// What a mover moves. Both layouts share one logical coordinate: `extents`, row-major, in units of `unit_bits`.
+#[derive(Copy, Clone, Debug)]
+pub struct Movement<'a> {
+    /// Width of one logical element in bits. A wider tile element is several of them.
+    pub unit_bits: u16,
+    /// Extents of the logical coordinate, most significant first.
+    pub extents: &'a [u16],
+    /// Source.
+    pub from: Side<'a>,
+    /// Destination.
+    pub to: Side<'a>,
+    /// The immediate offset fields.
+    pub offsets: &'a [OffsetField],
+    /// The unit's bits cross lanes inside the instruction: `false` when each lane gets what its own address fetched.
+    pub crosses_lanes: bool,
+}
+
+/// One side of a movement.
+#[derive(Copy, Clone, Debug)]
+pub struct Side<'a> {
+    /// Where.
+    pub space: Space,
+    /// Register side: logical coordinate to (laneid, bit). Memory side: to (slot, byte); no slot axis = one wave-uniform address.
+    pub layout: LayoutRef<'a>,
+    /// The operand that holds the data (register side) or the address (memory side).
+    pub operand: u8,
+    /// Second address operand (a wave-uniform base), if any.
+    pub base: Option<u8>,
+    /// Required alignment of each slot's address in bytes (register side: 0).
+    pub align_bytes: u16,
+    /// Bytes between the shares that one slot's address supplies in a row.
+    pub slot_bytes: u16,
+    /// Bank model of this access, by name; empty for spaces without banks.
+    pub banks: &'a str,
+    /// Kind of the access, for synchronisation.
+    pub access: AccessId,
+}
+
+/// An immediate offset added to addresses.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct OffsetField {
+    /// Operand number.
+    pub operand: u8,
+    /// Lowest value.
+    pub min: i32,
+    /// Highest value.
+    pub max: i32,
+    /// Bytes one unit stands for.
+    pub scale: u16,
+    /// Added to the source's addresses.
+    pub on_from: bool,
+    /// Added to the destination's addresses.
+    pub on_to: bool,
+}
+
+/// Shape of a matrix instruction. Operand layouts are in [`Operand::layout`]: A is (m, k), B is (k, n), C and D are (m, n).
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct MatrixShape {
+    /// Rows.
+    pub m: u16,
+    /// Columns.
+    pub n: u16,
+    /// Depth.
+    pub k: u16,
+    /// Operand number of A.
+    pub a: u8,
+    /// Operand number of B.
+    pub b: u8,
+    /// Operand number of C.
+    pub c: u8,
+    /// Operand number of D.
+    pub d: u8,
+}
+
+/// Cost facts.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct AtomCost {
+    /// Issue slots.
+    pub issue: u16,
+    /// Cycles until the unit takes the next one of its kind (matrix: passes times cycles a pass); 0 = not known.
+    pub cycles: u16,
+}
+
+/// Which counter an asynchronous atom advances.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct CounterUse {
+    /// Index into [`crate::Arch::counters`] by name order of the architecture's list.
+    pub counter: u8,
+    /// Its operations may complete out of order with others of the counter.
+    pub unordered: bool,
+}
+
+/// How sure a fact is.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Status {
+    /// Two independent sources agree, or a tool confirmed it.
+    Verified,
+    /// Stated in the vendor's document.
+    Documented,
+    /// Measured on hardware.
+    Measured,
+    /// One source.
+    OneSource,
+    /// Sources disagree.
+    Contested,
+    /// Believed, without a source that can be cited for exactly this.
+    Assumed,
+}
+
+/// Where facts come from.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Source<'a> {
+    /// Short name used in tables.
+    pub key: &'a str,
+    /// Document and version.
+    pub title: &'a str,
+}

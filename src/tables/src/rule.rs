@@ -1,0 +1,493 @@
+//! Rewrite rules as compiled: patterns, conditions and replacements in prefix order, and the words
+//! they are written in.
+//!
+//! The words of the index language carry their own meaning here ([`IndexOp::eval`]), so that the
+//! engine's folding, the rule compiler's checks and the proofs cannot disagree about it.
+use crate::{AtomId, IsaId, OpId, OpRole, RuleId};
+
+/// "No slot" in the places where a slot is optional.
+pub const NO_SLOT: u8 = u8::MAX;
+/// Most slots of one rule.
+pub const MAX_SLOTS: usize = 16;
+/// Most nodes of one pattern or replacement.
+pub const MAX_TERM: usize = 24;
+
+/// Words of the index-expression language. 32-bit unless the name says 64.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum IndexOp {
+    /// `a + b` modulo 2^32.
+    Add,
+    /// `a - b` modulo 2^32.
+    Sub,
+    /// `a * b` modulo 2^32.
+    Mul,
+    /// Bitwise and.
+    And,
+    /// Bitwise or.
+    Or,
+    /// Bitwise exclusive or.
+    Xor,
+    /// `a << b`, b below 32 (a greater b has no value).
+    Shl,
+    /// `a >> b` logical, b below 32 (a greater b has no value).
+    Shr,
+    /// Product of two 32-bit values as a 64-bit value.
+    MulWide64,
+    /// 64-bit sum of two 64-bit values.
+    Add64,
+    /// A 32-bit value zero-extended to 64 bits.
+    Extend64,
+    /// A 64-bit value shifted left by a 32-bit amount below 64 (a greater one has no value).
+    Shl64,
+}
+
+impl IndexOp {
+    /// Every word, in the order of their numbers.
+    pub const ALL: [IndexOp; 12] = [
+        IndexOp::Add,
+        IndexOp::Sub,
+        IndexOp::Mul,
+        IndexOp::And,
+        IndexOp::Or,
+        IndexOp::Xor,
+        IndexOp::Shl,
+        IndexOp::Shr,
+        IndexOp::MulWide64,
+        IndexOp::Add64,
+        IndexOp::Extend64,
+        IndexOp::Shl64,
+    ];
+
+    /// How rules spell the word.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            IndexOp::Add => "add",
+            IndexOp::Sub => "sub",
+            IndexOp::Mul => "mul",
+            IndexOp::And => "and",
+            IndexOp::Or => "or",
+            IndexOp::Xor => "xor",
+            IndexOp::Shl => "shl",
+            IndexOp::Shr => "shr",
+            IndexOp::MulWide64 => "mul_wide64",
+            IndexOp::Add64 => "add64",
+            IndexOp::Extend64 => "extend64",
+            IndexOp::Shl64 => "shl64",
+        }
+    }
+
+    /// Number of arguments.
+    #[must_use]
+    pub const fn arity(self) -> u8 {
+        match self {
+            IndexOp::Extend64 => 1,
+            _ => 2,
+        }
+    }
+
+    /// Whether the two arguments may change places.
+    #[must_use]
+    pub const fn commutes(self) -> bool {
+        matches!(self, IndexOp::Add | IndexOp::Mul | IndexOp::And | IndexOp::Or | IndexOp::Xor | IndexOp::MulWide64 | IndexOp::Add64)
+    }
+
+    /// Width of the value in bits.
+    #[must_use]
+    pub const fn width(self) -> u8 {
+        match self {
+            IndexOp::MulWide64 | IndexOp::Add64 | IndexOp::Extend64 | IndexOp::Shl64 => 64,
+            _ => 32,
+        }
+    }
+
+    /// Width of an argument in bits.
+    #[must_use]
+    pub const fn argument_width(self, argument: u8) -> u8 {
+        match (self, argument) {
+            (IndexOp::Add64, _) | (IndexOp::Shl64, 0) => 64,
+            _ => 32,
+        }
+    }
+
+    /// The value for given arguments (32-bit ones zero-extended; a missing second argument is ignored), or
+    /// `None` where the word has no value: a shift by the width or more.
+    #[must_use]
+    pub const fn eval(self, a: u64, b: u64) -> Option<u64> {
+        let (x, y) = (a as u32, b as u32);
+        Some(match self {
+            IndexOp::Add => x.wrapping_add(y) as u64,
+            IndexOp::Sub => x.wrapping_sub(y) as u64,
+            IndexOp::Mul => x.wrapping_mul(y) as u64,
+            IndexOp::And => (x & y) as u64,
+            IndexOp::Or => (x | y) as u64,
+            IndexOp::Xor => (x ^ y) as u64,
+            IndexOp::Shl => match x.checked_shl(y) {
+                Some(value) => value as u64,
+                None => return None,
+            },
+            IndexOp::Shr => match x.checked_shr(y) {
+                Some(value) => value as u64,
+                None => return None,
+            },
+            IndexOp::MulWide64 => (x as u64).wrapping_mul(y as u64),
+            IndexOp::Add64 => a.wrapping_add(b),
+            IndexOp::Extend64 => x as u64,
+            IndexOp::Shl64 => match a.checked_shl(y) {
+                Some(value) => value,
+                None => return None,
+            },
+        })
+    }
+}
+
+/// Which term language a rule speaks.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Language {
+    /// Operations of the tile IR.
+    Tile,
+    /// Index expressions to index expressions.
+    Index,
+    /// Index expressions to target instructions.
+    Target,
+}
+
+/// A node of a term in prefix order (the `means` of an arithmetic atom).
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum TermNode {
+    /// Operand number of the atom.
+    Operand(u8),
+    /// A constant.
+    Const(i64),
+    /// A word with its arity; the arguments follow.
+    Op(IndexOp, u8),
+    /// Three-input bitwise function: truth table in the operand given; three arguments follow (bit index = 4a + 2b + c).
+    Lut3(u8),
+    /// Byte permutation: selector operand as the third argument; bytes 0-3 from the second, 4-7 from the first argument.
+    BytePermute,
+}
+
+/// A node of a pattern in prefix order.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum PatternNode {
+    /// Binds anything (or must equal what the slot already holds).
+    Any(u8),
+    /// Binds a constant.
+    AnyConst(u8),
+    /// A constant of this value (compared modulo 2^width).
+    Const(i64),
+    /// An index word with its arity; the arguments follow. Binds the node to the slot unless it is [`NO_SLOT`].
+    /// A word that commutes matches in either order.
+    Index(IndexOp, u8, u8),
+    /// A tile operation with its arity; the arguments follow. Binds the operation itself to the slot: (op, slot, arity).
+    Tile(OpId, u8, u8),
+    /// Any tile operation of a role: (role, slot, arity); the arguments follow.
+    Role(OpRole, u8, u8),
+}
+
+/// A word of the condition vocabulary. `rules/README.md` is its documentation; arguments are slots or constants.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Word {
+    /// `(is_const c)`: c is a constant. The compiler puts it into the pattern.
+    IsConst,
+    /// `(not_const x)`: x is not a constant.
+    NotConst,
+    /// `(power_of_two c)`: c has exactly one bit set.
+    PowerOfTwo,
+    /// `(low_mask c)`: c is 2^n - 1, n >= 1.
+    LowMask,
+    /// `(disjoint x y)`: no bit can be set in both.
+    Disjoint,
+    /// `(covers c x)`: every bit that can be set in x is set in c.
+    Covers,
+    /// `(below x c)`: x is less than c, unsigned.
+    Below,
+    /// `(fits c low high)`: the constant lies between low and high inclusive, read as a signed number of its width.
+    Fits,
+    /// `(equal a b)`: two constants are equal.
+    Equal,
+    /// `(less a b)`: constant a is less than constant b, unsigned.
+    Less,
+    /// `(no_carry x c)`: `x + c` does not exceed 2^32 - 1.
+    NoCarry,
+    /// `(single_use x)`: at most one node reads x.
+    SingleUse,
+    /// `(uniform x)`: equal in all lanes of a wave.
+    Uniform,
+    /// `(same_layout x y)`: both tiles have the same layout.
+    SameLayout,
+    /// `(same_space x y)`: both tiles live in the same memory space.
+    SameSpace,
+    /// `(in_registers x)`: the tile lives in registers.
+    InRegisters,
+    /// `(in_memory x)`: the tile lives in shared, global or tensor memory.
+    InMemory,
+    /// `(carried x e)`: the layout of x can be carried from the result of operation e to its first operand.
+    Carried,
+}
+
+impl Word {
+    /// Every word, in the order of their numbers.
+    pub const ALL: [Word; 18] = [
+        Word::IsConst,
+        Word::NotConst,
+        Word::PowerOfTwo,
+        Word::LowMask,
+        Word::Disjoint,
+        Word::Covers,
+        Word::Below,
+        Word::Fits,
+        Word::Equal,
+        Word::Less,
+        Word::NoCarry,
+        Word::SingleUse,
+        Word::Uniform,
+        Word::SameLayout,
+        Word::SameSpace,
+        Word::InRegisters,
+        Word::InMemory,
+        Word::Carried,
+    ];
+
+    /// How rules spell the word.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Word::IsConst => "is_const",
+            Word::NotConst => "not_const",
+            Word::PowerOfTwo => "power_of_two",
+            Word::LowMask => "low_mask",
+            Word::Disjoint => "disjoint",
+            Word::Covers => "covers",
+            Word::Below => "below",
+            Word::Fits => "fits",
+            Word::Equal => "equal",
+            Word::Less => "less",
+            Word::NoCarry => "no_carry",
+            Word::SingleUse => "single_use",
+            Word::Uniform => "uniform",
+            Word::SameLayout => "same_layout",
+            Word::SameSpace => "same_space",
+            Word::InRegisters => "in_registers",
+            Word::InMemory => "in_memory",
+            Word::Carried => "carried",
+        }
+    }
+
+    /// Number of arguments.
+    #[must_use]
+    pub const fn arity(self) -> u8 {
+        match self {
+            Word::Fits => 3,
+            Word::Disjoint | Word::Covers | Word::Below | Word::Equal | Word::Less | Word::NoCarry | Word::SameLayout | Word::SameSpace | Word::Carried => 2,
+            _ => 1,
+        }
+    }
+
+    /// Whether the word speaks of tiles (`true`) or of index values.
+    #[must_use]
+    pub const fn of_tiles(self) -> bool {
+        matches!(self, Word::SameLayout | Word::SameSpace | Word::InRegisters | Word::InMemory | Word::Carried)
+    }
+}
+
+/// A condition: a word and its arguments.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Cond<'a> {
+    /// The word.
+    pub word: Word,
+    /// Arguments.
+    pub args: &'a [CondArg],
+}
+
+/// Argument of a condition.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum CondArg {
+    /// What a slot holds.
+    Slot(u8),
+    /// A number.
+    Const(i64),
+}
+
+/// A constant that a rule computes from the constants it bound, before its conditions are asked.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Let<'a> {
+    /// Slot that it fills.
+    pub slot: u8,
+    /// Its value: `Slot`, `Const`, `Fold`, `TrailingZeros` and `Low32` nodes in prefix order. Without a value (shift too far) the rule does not apply.
+    pub term: &'a [BuildNode],
+}
+
+/// A node of a replacement in prefix order.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum BuildNode {
+    /// What a slot holds.
+    Slot(u8),
+    /// A constant of a width in bits.
+    Const(i64, u8),
+    /// Constant computed from constants: an index word applied at rewrite time; the arguments follow.
+    Fold(IndexOp, u8),
+    /// Constant computed from a constant that follows: how many low bits are 0 (of 0: no value). Spelt `trailing_zeros`.
+    TrailingZeros,
+    /// Constant computed from a 64-bit constant that follows: its low 32 bits. Spelt `low32`.
+    Low32,
+    /// An index word; the arguments follow.
+    Index(IndexOp, u8),
+    /// A target instruction with its argument count (first operand, the result, not counted); the arguments follow.
+    Inst(AtomId, u8),
+    /// A tile operation; the arguments follow.
+    Tile(TileBuild),
+}
+
+/// A tile operation that a replacement makes.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct TileBuild {
+    /// Which operation; `None`: the same as the one in slot `like`.
+    pub op: Option<OpId>,
+    /// Number of arguments that follow.
+    pub arity: u8,
+    /// Attributes, shape and element type are those of the operation in this slot; [`NO_SLOT`]: no attributes, shape and
+    /// element type of the first argument.
+    pub like: u8,
+    /// The result's layout is that of the value in this slot; [`NO_SLOT`]: that of `like`.
+    pub layout: u8,
+    /// The layout is first carried from the result to the first operand of the operation in this slot (by its
+    /// layout trait: unchanged, dimensions permuted, reshaped); [`NO_SLOT`]: taken as it is.
+    pub through: u8,
+}
+
+/// A compiled rule.
+#[derive(Copy, Clone, Debug)]
+pub struct Rule<'a> {
+    /// Its name, unique.
+    pub name: &'a str,
+    /// Language.
+    pub language: Language,
+    /// Phase number: rules of one phase run together.
+    pub phase: u8,
+    /// Higher is tried first.
+    pub priority: i16,
+    /// Number of slots, at most [`MAX_SLOTS`].
+    pub slots: u8,
+    /// Left side.
+    pub pattern: &'a [PatternNode],
+    /// Constants computed from the pattern's.
+    pub lets: &'a [Let<'a>],
+    /// Conditions, all of which must hold.
+    pub conditions: &'a [Cond<'a>],
+    /// Right side.
+    pub replacement: &'a [BuildNode],
+    /// One line of algebra.
+    pub doc: &'a str,
+}
+
+/// All rules with their dispatch.
+#[derive(Copy, Clone, Debug)]
+pub struct Rules<'a> {
+    /// Rules; a [`RuleId`] is an index here.
+    pub rules: &'a [Rule<'a>],
+    /// Rules that run together, one entry for each (language, instruction set, phase) that occurs, in that order.
+    pub sets: &'a [RuleSet<'a>],
+    /// Pipelines.
+    pub passes: &'a [Pass<'a>],
+    /// Names of phases.
+    pub phases: &'a [&'a str],
+}
+
+impl<'a> Rules<'a> {
+    /// No rules.
+    pub const EMPTY: Rules<'static> = Rules { rules: &[], sets: &[], passes: &[], phases: &[] };
+
+    /// The rule of an id.
+    #[must_use]
+    pub fn rule(&self, id: RuleId) -> Option<&'a Rule<'a>> {
+        self.rules.get(id.index())
+    }
+
+    /// The rules of one language and phase (target rules: for one instruction set). Asked once per pass, not per node.
+    #[must_use]
+    pub fn set(&self, language: Language, isa: Option<IsaId>, phase: u8) -> Option<&'a RuleSet<'a>> {
+        self.sets.iter().find(|set| set.language == language && set.isa == isa && set.phase == phase)
+    }
+
+    /// The number of the phase with this name.
+    #[must_use]
+    pub fn phase_named(&self, name: &str) -> Option<u8> {
+        self.phases.iter().position(|phase| *phase == name).and_then(|number| u8::try_from(number).ok())
+    }
+}
+
+/// Rules that run together, by the root of their patterns.
+#[derive(Copy, Clone, Debug)]
+pub struct RuleSet<'a> {
+    /// Term language.
+    pub language: Language,
+    /// Instruction set, for target rules.
+    pub isa: Option<IsaId>,
+    /// Phase.
+    pub phase: u8,
+    /// Rules for each root, in the order in which they are tried. Index and target rules: the number of the
+    /// [`IndexOp`], then [`RuleSet::ROOT_CONST`], then [`RuleSet::ROOT_ANY`]. Tile rules: the [`OpId`].
+    pub roots: &'a [&'a [RuleId]],
+}
+
+impl<'a> RuleSet<'a> {
+    /// Root number of patterns that are a constant.
+    pub const ROOT_CONST: usize = IndexOp::ALL.len();
+    /// Root number of patterns that are a bare slot.
+    pub const ROOT_ANY: usize = IndexOp::ALL.len() + 1;
+
+    /// Rules for a root number, best first.
+    #[must_use]
+    pub fn rules_for(&self, root: usize) -> &'a [RuleId] {
+        self.roots.get(root).copied().unwrap_or(&[])
+    }
+}
+
+/// A pipeline from `rules/passes.ron`.
+#[derive(Copy, Clone, Debug)]
+pub struct Pass<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Steps in order.
+    pub steps: &'a [PassStep<'a>],
+}
+
+/// One step of a pipeline.
+#[derive(Copy, Clone, Debug)]
+pub enum PassStep<'a> {
+    /// Apply a phase's rules, at most so many sweeps.
+    Rules {
+        /// Phase number.
+        phase: u8,
+        /// Most sweeps over the program.
+        sweeps: u8,
+    },
+    /// A named analysis of the engine.
+    Analysis(&'a str),
+}
+
+/// Cost weights and tie-breaks (`rules/cost.ron`).
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Weights {
+    /// Weight of one shared-memory transaction, in quarters.
+    pub shared_transaction: u32,
+    /// Weight of one tensor-memory cycle, in quarters.
+    pub tensor_cycle: u32,
+    /// Weight of one live register, in quarters.
+    pub register: u32,
+    /// Weight of one issued instruction, in quarters.
+    pub instruction: u32,
+    /// Weight of one address instruction, in quarters.
+    pub address: u32,
+    /// Weight of one global-memory segment of 32 bytes, in quarters.
+    pub global_segment: u32,
+    /// Weight of one matrix-unit cycle, in quarters.
+    pub matrix_cycle: u32,
+    /// Weight of 1024 bytes of padding, in quarters.
+    pub pad_kib: u32,
+    /// How often a loop's body is taken to run when costs are added up.
+    pub loop_trips: u32,
+}
