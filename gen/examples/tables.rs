@@ -1,0 +1,41 @@
+//! Compiles the tables of a folder and says what is wrong with them.
+//!
+//! `cargo run -p lanebook-gen --example tables -- [ROOT] [--ids] [--rust FILE]`: `--ids` writes the ledger first,
+//! `--rust` the generated source.
+use lanebook_gen::{Mode, compile};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let (mut root, mut ids, mut rust) = (PathBuf::from("."), false, None);
+    let mut args = std::env::args().skip(1);
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--ids" => ids = true,
+            "--rust" => rust = args.next(),
+            _ => root = arg.into(),
+        }
+    }
+    let compiled = match compile(&root, Mode::Draft) {
+        Ok(compiled) => compiled,
+        Err(failure) => {
+            eprint!("{}", failure.full());
+            eprintln!("{} errors", failure.diagnostics.sorted().len());
+            return ExitCode::FAILURE;
+        }
+    };
+    if ids && let Err(error) = std::fs::write(root.join("hw-tables/ids.ron"), compiled.ledger()) {
+        eprintln!("cannot write the ledger: {error}");
+        return ExitCode::FAILURE;
+    }
+    let text = compiled.rust();
+    if let Some(file) = rust
+        && let Err(error) = std::fs::write(&file, &text)
+    {
+        eprintln!("cannot write {file}: {error}");
+        return ExitCode::FAILURE;
+    }
+    let tables = compiled.tables();
+    println!("{} atoms, {} architectures, {} bytes of source", tables.atoms.len(), tables.archs.len(), text.len());
+    ExitCode::SUCCESS
+}

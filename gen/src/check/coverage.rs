@@ -1,0 +1,179 @@
+//! Every layout puts each logical element in a place of its own and fills what it claims to fill.
+//!
+//! Register layouts: no register bit holds two elements, no element leaves the tuple, and every bit of the tuple in
+//! every lane holds one, unless the entry says what becomes of the `rest`. Copies (`R[...]`) must be places of their
+//! own. Memory layouts: no byte belongs to two elements, bytes lie inside the slot's share, no slot is skipped.
+use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::layouts::{Layout, coordinate, gcd};
+use crate::model::{Atom, HwModel, Operand, Side};
+use crate::schema::Rest;
+use crate::source::Span;
+use lanebook_layout::AxisId;
+use lanebook_tables::{RegisterKind, Space};
+
+/// Layouts with more places than this are refused rather than enumerated.
+const MOST_PLACES: u64 = 1 << 22;
+
+/// See the module.
+#[must_use]
+pub fn check(model: &HwModel) -> Diagnostics {
+    let mut diags = Diagnostics::new();
+    for atom in &model.atoms {
+        for operand in &atom.operands {
+            if let (Some(layout), Some(extents), Some(dtype)) = (&operand.layout, &operand.extents, operand.dtype) {
+                let extents = [extents.value.0, extents.value.1];
+                let bits = model.dtypes[dtype.index()].bits;
+                diags.extend(registers(model, atom, operand, layout, bits, &extents, operand.rest));
+            }
+        }
+        if let Some(movement) = &atom.movement {
+            for side in [&movement.from, &movement.to] {
+                let (bits, extents) = (movement.unit_bits, &movement.extents.value);
+                if side.space == Space::Register {
+                    if let Some(operand) = atom.operands.get(usize::from(side.operand)) {
+                        diags.extend(registers(model, atom, operand, &side.layout, bits, extents, side.rest));
+                    }
+                } else if side.space != Space::Tensor {
+                    diags.extend(memory(side, bits, extents));
+                }
+            }
+        }
+    }
+    diags
+}
+
+/// A table of places, each empty or with the element that is there.
+struct Places {
+    width: u64,
+    cells: Vec<u32>,
+}
+
+const EMPTY: u32 = u32::MAX;
+
+impl Places {
+    /// Whoever was at (row, column) before.
+    fn claim(&mut self, row: u64, column: u64, element: u64) -> Option<u64> {
+        let cell = &mut self.cells[(row * self.width + column) as usize];
+        let before = std::mem::replace(cell, element as u32);
+        (before != EMPTY).then_some(u64::from(before))
+    }
+}
+
+/// Whether it speaks of axes of another space, which other checks report.
+fn foreign(space: Space, layout: &Layout) -> bool {
+    layout.axes().iter().any(|axis| !super::movement::axes_of(space).contains(axis))
+}
+
+fn too_large(span: Span) -> Diagnostics {
+    Diagnostic::at(span, "the layout is too large to be checked").help("correct its extents and strides").into()
+}
+
+fn registers(model: &HwModel, atom: &Atom, operand: &Operand, layout: &Layout, unit: u16, extents: &[u16], rest: Rest) -> Diagnostics {
+    let mut diags = Diagnostics::new();
+    let span = layout.text.span;
+    let total = u64::from(operand.registers) * u64::from(operand.register_bits);
+    let unit = u64::from(unit);
+    if unit == 0 || total == 0 || foreign(Space::Register, layout) || layout.size() != extents.iter().map(|e| u64::from(*e)).product() {
+        return diags; // reported by others
+    }
+    let is_scalar = operand.class.is_some_and(|class| model.isa(atom.isa).classes[class.index()].kind == RegisterKind::Scalar);
+    let lane_of = |x, copy| layout.at(x, copy, AxisId::LANE) + 32 * layout.at(x, copy, AxisId::WARP);
+    let grain = gcd(layout.grain(AxisId::BIT, unit), total);
+    if layout.size() * layout.copies() > MOST_PLACES {
+        return too_large(span);
+    }
+    let all = || (0..layout.copies()).flat_map(|copy| (0..layout.size()).map(move |x| (x, copy)));
+    let lanes = all().map(|(x, copy)| lane_of(x, copy)).max().unwrap_or(0) + 1;
+    if lanes <= 0 || lanes as u64 * (total / grain) > MOST_PLACES {
+        return too_large(span);
+    }
+    let mut places = Places { width: total / grain, cells: vec![EMPTY; (lanes as u64 * (total / grain)) as usize] };
+    for (x, copy) in all() {
+        let (lane, bit) = (lane_of(x, copy), layout.at(x, copy, AxisId::BIT));
+        if lane < 0 || bit < 0 || bit as u64 + unit > total {
+            let message = format!("element {} is at bits {bit} to {} of lane {lane}, the tuple of `{}` has {total} bits", coordinate(x, extents), bit + unit as i64 - 1, operand.name.value);
+            diags.push(Diagnostic::at(span, message).note(operand.name.span, "the operand").help("correct the layout, or `registers` of the operand"));
+            return diags;
+        }
+        for cell in 0..unit / grain {
+            if let Some(before) = places.claim(lane as u64, bit as u64 / grain + cell, x) {
+                let at = bit as u64 + cell * grain;
+                let width = u64::from(operand.register_bits);
+                let place = format!("bit {} of register {} in lane {lane}", at % width, at / width);
+                let message = if before == x {
+                    format!("two copies of element {} are at {place}", coordinate(x, extents))
+                } else {
+                    format!("elements {} and {} are both at {place}", coordinate(before, extents), coordinate(x, extents))
+                };
+                diags.push(Diagnostic::at(span, message).note(operand.name.span, "the operand").help("each register bit holds one element: correct the strides"));
+                return diags;
+            }
+        }
+    }
+    if is_scalar && layout.axes().contains(&AxisId::LANE) {
+        diags.push(Diagnostic::at(span, "a scalar register has no lanes").note(operand.name.span, "the operand").help("leave `laneid` out"));
+    }
+    let hole = places.cells.iter().position(|cell| *cell == EMPTY);
+    match (hole, rest) {
+        (Some(at), Rest::None) => {
+            let (lane, bit) = (at as u64 / places.width, at as u64 % places.width * grain);
+            let width = u64::from(operand.register_bits);
+            let message = format!("bit {} of register {} of `{}` in lane {lane} holds no element", bit % width, bit / width, operand.name.value);
+            diags.push(Diagnostic::at(span, message).note(operand.name.span, "the operand").help("cover it, or say what becomes of it: `rest: zero`, `sign`, `keep` or `ignored`"));
+        }
+        (None, rest) if rest != Rest::None => {
+            let message = format!("the layout names every bit of `{}`, there is no rest", operand.name.value);
+            diags.push(Diagnostic::at(span, message).note(operand.name.span, "the operand").help("remove `rest`"));
+        }
+        _ => {}
+    }
+    diags
+}
+
+fn memory(side: &Side, unit: u16, extents: &[u16]) -> Diagnostics {
+    let mut diags = Diagnostics::new();
+    let (layout, span, unit) = (&side.layout, side.layout.text.span, u64::from(unit));
+    if unit == 0 || foreign(side.space, layout) || layout.size() != extents.iter().map(|e| u64::from(*e)).product() {
+        return diags; // reported by `movement`
+    }
+    if layout.copies() != 1 {
+        return Diagnostic::at(span, "a memory side has no copies").help("remove `R[...]`").into();
+    }
+    let place = |x| (layout.at(x, 0, AxisId::SLOT), layout.at(x, 0, AxisId::BYTE));
+    if layout.size() > MOST_PLACES {
+        return too_large(span);
+    }
+    let (slots, bytes) = (0..layout.size()).map(place).fold((0, 0), |most, at| (most.0.max(at.0), most.1.max(at.1)));
+    // Eighths of a byte, so that units below a byte need no special case. The stride is a byte, so they start on one.
+    let grain = gcd(unit, 8);
+    let width = (bytes as u64 * 8 + unit) / grain;
+    if (slots as u64 + 1) * width > MOST_PLACES {
+        return too_large(span);
+    }
+    let mut places = Places { width, cells: vec![EMPTY; ((slots as u64 + 1) * width) as usize] };
+    for x in 0..layout.size() {
+        let (slot, byte) = place(x);
+        if slot < 0 || byte < 0 {
+            let message = format!("element {} is at byte {byte} of slot {slot}", coordinate(x, extents));
+            return Diagnostic::at(span, message).help("slots and bytes are not negative").into();
+        }
+        if let Some(stated) = &side.slot_bytes
+            && byte as u64 * 8 + unit > u64::from(stated.value) * 8
+        {
+            let message = format!("element {} is at byte {byte} of slot {slot}, a slot supplies {} bytes", coordinate(x, extents), stated.value);
+            diags.push(Diagnostic::at(span, message).note(stated.span, "stated here").help("correct the layout or `slot_bytes`"));
+            return diags;
+        }
+        for cell in 0..unit / grain {
+            if let Some(before) = places.claim(slot as u64, byte as u64 * 8 / grain + cell, x) {
+                let message = format!("elements {} and {} are both at byte {byte} of slot {slot}", coordinate(before, extents), coordinate(x, extents));
+                return Diagnostic::at(span, message).help("each byte belongs to one element: correct the strides").into();
+            }
+        }
+    }
+    if let Some(slot) = places.cells.chunks(width as usize).position(|cells| cells.iter().all(|cell| *cell == EMPTY)) {
+        let message = format!("slot {slot} of {} supplies nothing", slots + 1);
+        diags.push(Diagnostic::at(span, message).help("number the slots without holes"));
+    }
+    diags
+}

@@ -1,0 +1,166 @@
+//! Errors about the inputs: every place involved, what is wrong, and the remedy.
+//!
+//! Stages collect errors in a [`Diagnostics`] and go on, so that one run shows them all. Each is shown twice: a plain
+//! line `file:line:column: error: ...; help: ...` that editors understand, and an excerpt with the places underlined.
+use crate::source::{Sources, Span};
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+
+/// A place and what to say about it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Label {
+    /// Where.
+    pub span: Span,
+    /// What about it; may be empty for the first place.
+    pub text: String,
+}
+
+/// One error.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Diagnostic {
+    /// The places involved; the first is the one to go to. Empty only for files that could not be read.
+    pub labels: Vec<Label>,
+    /// What is wrong, one sentence without a full stop.
+    pub message: String,
+    /// What to do about it.
+    pub help: Option<String>,
+}
+
+impl Diagnostic {
+    /// An error at a place.
+    #[must_use]
+    pub fn at(span: Span, message: impl Into<String>) -> Self {
+        Self { labels: vec![Label { span, text: String::new() }], message: message.into(), help: None }
+    }
+    /// An error that has no place in a file.
+    #[must_use]
+    pub fn nowhere(message: impl Into<String>) -> Self {
+        Self { labels: Vec::new(), message: message.into(), help: None }
+    }
+    /// What to do about it.
+    #[must_use]
+    pub fn help(mut self, text: impl Into<String>) -> Self {
+        self.help = Some(text.into());
+        self
+    }
+    /// One more place that is involved.
+    #[must_use]
+    pub fn note(mut self, span: Span, text: impl Into<String>) -> Self {
+        self.labels.push(Label { span, text: text.into() });
+        self
+    }
+    /// `file:line:column: error: message; help: remedy` and one such line a further place.
+    #[must_use]
+    pub fn plain(&self, sources: &Sources) -> String {
+        let mut out = match self.labels.first() {
+            Some(first) => format!("{}: error: {}", sources.place(first.span), self.message),
+            None => format!("error: {}", self.message),
+        };
+        if let Some(help) = &self.help {
+            out.push_str("; help: ");
+            out.push_str(help);
+        }
+        out.push('\n');
+        for label in self.labels.iter().skip(1) {
+            out.push_str(&format!("{}: note: {}\n", sources.place(label.span), label.text));
+        }
+        out
+    }
+    /// The excerpt with the places underlined, without colours.
+    #[must_use]
+    pub fn excerpt(&self, sources: &Sources) -> String {
+        let Some(first) = self.labels.first() else { return String::new() };
+        let mut files: Vec<_> = vec![first.span.file];
+        for label in &self.labels {
+            if !files.contains(&label.span.file) {
+                files.push(label.span.file);
+            }
+        }
+        let mut group = Level::ERROR.primary_title(&self.message).elements(files.iter().map(|id| {
+            let file = sources.file(*id);
+            let mut snippet = Snippet::source(&file.text).path(&file.name);
+            for (number, label) in self.labels.iter().enumerate().filter(|(_, label)| label.span.file == *id) {
+                let kind = if number == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
+                let range = visible(&file.text, label.span);
+                let mark = kind.span(range);
+                snippet = snippet.annotation(if label.text.is_empty() { mark } else { mark.label(&label.text) });
+            }
+            snippet
+        }));
+        if let Some(help) = &self.help {
+            group = group.element(Level::HELP.message(help));
+        }
+        Renderer::plain().render(&[group])
+    }
+}
+
+/// The first line of a span, at least one byte wide if there is one: excerpts of whole entries would fill the screen.
+fn visible(text: &str, span: Span) -> std::ops::Range<usize> {
+    let (start, mut end) = (span.start as usize, span.end as usize);
+    if let Some(line) = text[start..end].find('\n') {
+        end = start + line;
+    }
+    if start == end {
+        end += text[start..].chars().next().filter(|c| *c != '\n').map_or(0, char::len_utf8);
+    }
+    start..end
+}
+
+/// All errors of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Diagnostics {
+    list: Vec<Diagnostic>,
+}
+
+impl Diagnostics {
+    /// No errors yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+    /// Adds one.
+    pub fn push(&mut self, diagnostic: Diagnostic) {
+        self.list.push(diagnostic);
+    }
+    /// Adds those of another stage.
+    pub fn extend(&mut self, other: Diagnostics) {
+        self.list.extend(other.list);
+    }
+    /// Whether nothing is wrong.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+    /// How many.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+    /// The errors by place, each once.
+    #[must_use]
+    pub fn sorted(&self) -> Vec<&Diagnostic> {
+        let mut all: Vec<&Diagnostic> = self.list.iter().collect();
+        all.sort();
+        all.dedup();
+        all
+    }
+    /// Plain lines of all errors, by place.
+    #[must_use]
+    pub fn plain(&self, sources: &Sources) -> String {
+        self.sorted().iter().map(|d| d.plain(sources)).collect()
+    }
+    /// Each error's plain lines followed by its excerpt.
+    #[must_use]
+    pub fn full(&self, sources: &Sources) -> String {
+        self.sorted().iter().map(|d| format!("{}{}\n\n", d.plain(sources), d.excerpt(sources))).collect()
+    }
+    /// `value` if nothing is wrong, else the errors.
+    pub fn or<T>(self, value: T) -> Result<T, Diagnostics> {
+        if self.is_empty() { Ok(value) } else { Err(self) }
+    }
+}
+
+impl From<Diagnostic> for Diagnostics {
+    fn from(one: Diagnostic) -> Self {
+        Self { list: vec![one] }
+    }
+}

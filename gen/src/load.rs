@@ -1,0 +1,190 @@
+//! Finding and reading the input files.
+//!
+//! Files are found in one fixed order (by path), read as RON entry by entry, and kept as written: nothing is resolved
+//! here. A bad entry is reported and left out; a file that is not RON at all is one error.
+use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::ledger::Ledger;
+use crate::schema::{
+    Access, Arch, Atom, AxesFile, Axis, Dtype, DtypesFile, Group, HwFile, Isa, IsaFile, SourceEntry, SourcesFile, Tag,
+};
+use crate::source::{FileId, Sources};
+use crate::spanned::{Entry, Spanned, read, whole};
+use serde::de::DeserializeOwned;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Folders that hold inputs, relative to the root.
+pub const FOLDERS: [&str; 2] = ["hw-tables", "rules"];
+/// The ledger of stable numbers.
+pub const LEDGER: &str = "hw-tables/ids.ron";
+
+/// Everything that was read, as written.
+#[derive(Debug, Default)]
+pub struct Loaded {
+    /// Documents.
+    pub sources: Vec<SourceEntry>,
+    /// Element types.
+    pub dtypes: Vec<Dtype>,
+    /// Axes.
+    pub axes: Vec<Axis>,
+    /// Access kinds.
+    pub accesses: Vec<Access>,
+    /// Hazard tags.
+    pub tags: Vec<Tag>,
+    /// Groups with their atoms.
+    pub groups: Vec<LoadedGroup>,
+    /// Architectures.
+    pub archs: Vec<Spanned<Arch>>,
+    /// Instruction sets with their rules.
+    pub isas: Vec<LoadedIsa>,
+    /// Rule files other than `rules/isa/*.ron`, in order of their names; the rule compiler reads them.
+    pub rule_files: Vec<FileId>,
+    /// The ledger, if there is one.
+    pub ledger: Option<Ledger>,
+}
+
+/// A group and the atoms of it that could be read.
+#[derive(Debug)]
+pub struct LoadedGroup {
+    /// The group.
+    pub group: Spanned<Group>,
+    /// Its atoms.
+    pub atoms: Vec<Spanned<Atom>>,
+}
+
+/// An instruction set and its target rules, unread.
+#[derive(Debug)]
+pub struct LoadedIsa {
+    /// The instruction set.
+    pub isa: Spanned<Isa>,
+    /// Entries of `rules`.
+    pub rules: Vec<Entry>,
+    /// The file.
+    pub file: FileId,
+}
+
+/// Reads every `*.ron` under `hw-tables/` and `rules/` of `root`, by path.
+pub fn find(root: &Path, diags: &mut Diagnostics) -> Sources {
+    let mut sources = Sources::default();
+    for folder in FOLDERS {
+        let mut paths = Vec::new();
+        walk(&root.join(folder), &mut paths, diags);
+        for path in paths.into_iter().filter(|path| path.extension().is_some_and(|ext| ext == "ron")) {
+            let name = relative(root, &path);
+            match fs::read_to_string(&path) {
+                Ok(text) => {
+                    sources.add(&name, Some(&path), text.replace("\r\n", "\n"));
+                }
+                Err(error) => diags.push(Diagnostic::nowhere(format!("cannot read {name}: {error}"))),
+            }
+        }
+    }
+    sources
+}
+
+/// What a build script asks cargo to watch: every input file, and every folder that holds nothing but inputs (so that
+/// a new file is noticed, and an edit of the documentation beside the tables is not).
+#[must_use]
+pub fn watched(root: &Path) -> Vec<PathBuf> {
+    let mut out = Vec::new();
+    for folder in FOLDERS {
+        let mut paths = Vec::new();
+        walk(&root.join(folder), &mut paths, &mut Diagnostics::new());
+        let is_input = |path: &&PathBuf| path.extension().is_some_and(|ext| ext == "ron");
+        let mut folders: Vec<&Path> = paths.iter().filter_map(|path| path.parent()).collect();
+        folders.dedup();
+        folders.sort();
+        folders.dedup();
+        for folder in folders {
+            if paths.iter().filter(|path| path.starts_with(folder)).all(|path| is_input(&path)) {
+                out.push(folder.to_path_buf());
+            }
+        }
+        out.extend(paths.iter().filter(is_input).cloned());
+    }
+    out
+}
+
+/// The files under a folder, by path. Symbolic links to folders are not followed.
+fn walk(folder: &Path, out: &mut Vec<PathBuf>, diags: &mut Diagnostics) {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) => {
+            let name = folder.file_name().unwrap_or_default().to_string_lossy();
+            return diags.push(Diagnostic::nowhere(format!("cannot read folder {name}: {error}")));
+        }
+    };
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
+    paths.sort();
+    for path in paths {
+        let hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+        if path.is_dir() && !path.is_symlink() && !hidden {
+            walk(&path, out, diags);
+        } else if path.is_file() && !hidden {
+            out.push(path);
+        }
+    }
+}
+
+fn relative(root: &Path, path: &Path) -> String {
+    let parts: Vec<_> = path.strip_prefix(root).unwrap_or(path).components().map(|c| c.as_os_str().to_string_lossy()).collect();
+    parts.join("/")
+}
+
+/// Reads all files of `sources` by what their names say they are.
+pub fn load(sources: &Sources, diags: &mut Diagnostics) -> Loaded {
+    let mut loaded = Loaded::default();
+    for (id, file) in sources.iter() {
+        let mut reader = Reader { sources, id, diags };
+        match file.name.as_str() {
+            "hw-tables/sources.ron" => {
+                loaded.sources.extend(reader.file::<SourcesFile>().map(|f| reader.values(f.sources)).unwrap_or_default());
+            }
+            "hw-tables/dtypes.ron" => {
+                loaded.dtypes.extend(reader.file::<DtypesFile>().map(|f| reader.values(f.dtypes)).unwrap_or_default());
+            }
+            "hw-tables/axes.ron" => {
+                loaded.axes.extend(reader.file::<AxesFile>().map(|f| reader.values(f.axes)).unwrap_or_default());
+            }
+            LEDGER => loaded.ledger = Ledger::load(sources, id, diags),
+            name if name.starts_with("hw-tables/") => reader.hardware(&mut loaded),
+            name if name.starts_with("rules/isa/") => reader.isa(&mut loaded),
+            _ => loaded.rule_files.push(id),
+        }
+    }
+    loaded
+}
+
+struct Reader<'a> {
+    sources: &'a Sources,
+    id: FileId,
+    diags: &'a mut Diagnostics,
+}
+
+impl Reader<'_> {
+    fn file<T: DeserializeOwned>(&mut self) -> Option<T> {
+        read(self.sources, whole(self.sources, self.id)).map_err(|error| self.diags.push(error)).ok()
+    }
+    fn entries<T: DeserializeOwned>(&mut self, entries: &[Entry]) -> Vec<Spanned<T>> {
+        entries.iter().filter_map(|e| e.read(self.sources).map_err(|error| self.diags.push(error)).ok()).collect()
+    }
+    fn values<T: DeserializeOwned>(&mut self, entries: Vec<Entry>) -> Vec<T> {
+        self.entries(&entries).into_iter().map(|entry| entry.value).collect()
+    }
+    fn hardware(&mut self, loaded: &mut Loaded) {
+        let Some(file) = self.file::<HwFile>() else { return };
+        loaded.accesses.extend(self.values(file.accesses));
+        loaded.tags.extend(self.values(file.tags));
+        for group in self.entries::<Group>(&file.groups) {
+            let atoms = self.entries(&group.atoms);
+            loaded.groups.push(LoadedGroup { group, atoms });
+        }
+        loaded.archs.extend(self.entries(file.arch.as_slice()));
+    }
+    fn isa(&mut self, loaded: &mut Loaded) {
+        let Some(file) = self.file::<IsaFile>() else { return };
+        for isa in self.entries(&[file.isa]) {
+            loaded.isas.push(LoadedIsa { isa, rules: file.rules.clone(), file: self.id });
+        }
+    }
+}

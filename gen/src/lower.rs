@@ -1,0 +1,299 @@
+//! From the checked model to values of `lanebook_tables`, with every slice leaked.
+//!
+//! One form serves both uses: [`crate::render`] prints it as statics, and an audit at run time uses it as it is. What
+//! is leaked lives as long as the process, which is a build script or a tool. Call it on a model without errors only:
+//! a reference that resolving could not make is taken as 0 here.
+use crate::layouts::Layout;
+use crate::model::{self, HwModel};
+use crate::names::perfect;
+use crate::template::Piece as TextPiece;
+use lanebook_layout::LayoutRef;
+use lanebook_tables as t;
+
+/// What the rule compiler contributes to the tables.
+#[derive(Copy, Clone, Debug)]
+pub struct RulePart {
+    /// Operations of the tile IR.
+    pub ops: &'static [t::OpDecl<'static>],
+    /// Rules, dispatch, passes and phases.
+    pub rules: t::Rules<'static>,
+    /// Cost weights.
+    pub weights: t::Weights,
+    /// Operation names and aliases.
+    pub op_names: t::NameMap<'static>,
+}
+
+/// Leaks a list; an empty one costs nothing.
+pub fn list<T>(items: impl IntoIterator<Item = T>) -> &'static [T] {
+    let items: Vec<T> = items.into_iter().collect();
+    if items.is_empty() { &[] } else { Vec::leak(items) }
+}
+
+/// Leaks a text.
+#[must_use]
+pub fn text(s: &str) -> &'static str {
+    if s.is_empty() { "" } else { String::leak(s.to_string()) }
+}
+
+/// Lowers a model.
+#[must_use]
+pub fn lower(model: &HwModel, rules: &RulePart) -> t::Tables<'static> {
+    let named = |names: &model::Names| perfect(&names.numbered().collect::<Vec<_>>()).leak();
+    t::Tables {
+        isas: list(model.isas.iter().map(isa)),
+        archs: list(model.archs.iter().map(|a| arch(model, a))),
+        atoms: list(model.atoms.iter().map(|a| atom(model, a))),
+        dtypes: list(model.dtypes.iter().map(|d| t::Dtype { name: text(&d.name), bits: d.bits, kind: d.kind })),
+        ops: rules.ops,
+        rules: rules.rules,
+        accesses: list(model.accesses.iter().map(|a| text(&a.name))),
+        tags: list(model.tags.iter().map(|tag| text(&tag.name))),
+        sources: list(model.sources.iter().map(|s| t::Source { key: text(&s.key), title: text(&s.title) })),
+        weights: rules.weights,
+        arch_names: named(&model.arch_names),
+        atom_names: named(&model.atom_names),
+        dtype_names: named(&model.dtype_names),
+        op_names: rules.op_names,
+    }
+}
+
+fn layout(layout: &Layout) -> LayoutRef<'static> {
+    let view = layout.view();
+    LayoutRef {
+        shard: list(view.shard.iter().copied()),
+        replica: list(view.replica.iter().copied()),
+        offset: list(view.offset.iter().copied()),
+        profile: lanebook_layout::Profile::FLAT,
+        post: view.post,
+    }
+}
+
+fn frame(pieces: &[TextPiece]) -> &'static [t::Piece<'static>] {
+    list(pieces.iter().map(|piece| match piece {
+        TextPiece::Text(plain) => t::Piece::Text(text(plain)),
+        TextPiece::Name(name) | TextPiece::Optional(name, _) => t::Piece::Frame(text(name)),
+    }))
+}
+
+fn isa(isa: &model::Isa) -> t::Isa<'static> {
+    let fixed = |register: &Option<model::FixedRegister>| {
+        register.as_ref().map(|r| t::Operandless { class: r.class, number: r.number, count: r.count, text: text(&r.text) })
+    };
+    let needed = |atom: Option<t::AtomId>| atom.unwrap_or(t::AtomId(0));
+    t::Isa {
+        name: text(&isa.name),
+        classes: list(isa.classes.iter().map(|c| t::RegisterClass {
+            name: text(&c.name),
+            prefix: text(&c.prefix),
+            bits: c.bits,
+            kind: c.kind,
+            declared: text(&c.declared),
+            pool: c.pool,
+            tuple_align: c.tuple_align,
+        })),
+        tuples: isa.tuples,
+        prologue: frame(&isa.prologue),
+        param: frame(&isa.param),
+        param_separator: text(&isa.param_separator),
+        register_decl: frame(&isa.register_decl),
+        shared_decl: frame(&isa.shared_decl),
+        shared_decl_dynamic: frame(&isa.shared_decl_dynamic),
+        epilogue: frame(&isa.epilogue),
+        label_suffix: text(&isa.label_suffix),
+        comment: text(&isa.comment),
+        param_base: fixed(&isa.param_base),
+        thread_register: fixed(&isa.thread_register),
+        read_thread: isa.atoms.read_thread,
+        load_param32: needed(isa.atoms.load_param32),
+        load_param64: needed(isa.atoms.load_param64),
+        make_uniform: isa.atoms.make_uniform,
+        shared_base: isa.atoms.shared_base,
+        branch: needed(isa.atoms.branch),
+        branch_if: needed(isa.atoms.branch_if),
+        compare_less: needed(isa.atoms.compare_less),
+        end: needed(isa.atoms.end),
+        nop: isa.atoms.nop,
+    }
+}
+
+fn atom(model: &HwModel, atom: &model::Atom) -> t::Atom<'static> {
+    let number = |name: &str| atom.operand(name).unwrap_or(0);
+    t::Atom {
+        name: text(&atom.name),
+        stable: atom.stable,
+        class: atom.class,
+        isa: atom.isa,
+        template: list(atom.template.iter().map(|piece| match piece {
+            TextPiece::Text(plain) => t::Piece::Text(text(plain)),
+            TextPiece::Name(name) => match crate::template::half(name) {
+                Some((name, upper)) => t::Piece::Half(number(name), upper),
+                None => t::Piece::Operand(number(name)),
+            },
+            TextPiece::Optional(name, before) => t::Piece::Optional(number(name), text(before)),
+        })),
+        operands: list(atom.operands.iter().map(operand)),
+        movement: atom.movement.as_ref().map(|m| movement(atom, m)),
+        matrix: atom.matrix.as_ref().map(|m| t::MatrixShape { m: m.m, n: m.n, k: m.k, a: m.a, b: m.b, c: m.c, d: m.d }),
+        means: list(atom.means.iter().copied()),
+        cost: atom.cost,
+        counter: atom.counter.as_ref().map(|name| t::CounterUse {
+            counter: counter_number(model, atom, name),
+            unordered: atom.unordered,
+        }),
+        tags: list(atom.tags.iter().copied()),
+        status: atom.status,
+        sources: list(atom.sources.iter().copied()),
+    }
+}
+
+/// The counter's number in the architectures that have the atom; `check::sync` sees to it that they agree.
+fn counter_number(model: &HwModel, atom: &model::Atom, name: &str) -> u8 {
+    let id = model.atom_named(&atom.name);
+    let arch = model.archs.iter().find(|arch| arch.atoms.iter().any(|a| Some(a.atom) == id));
+    let number = arch.and_then(|arch| arch.counters.iter().position(|c| c.name.value == name));
+    number.and_then(|n| u8::try_from(n).ok()).unwrap_or(0)
+}
+
+fn operand(operand: &model::Operand) -> t::Operand<'static> {
+    t::Operand {
+        name: text(&operand.name),
+        role: operand.role,
+        class: operand.class.unwrap_or(t::ClassId(0)),
+        also: list(operand.also.iter().copied()),
+        registers: operand.registers,
+        dtype: operand.dtype,
+        layout: operand.layout.as_ref().map(layout),
+        extents: operand.extents.as_ref().filter(|_| operand.layout.is_some()).map_or((0, 0), |e| e.value),
+        range: operand.range.as_ref().map_or((1, 0), |r| r.value),
+        implicit: operand.implicit,
+    }
+}
+
+fn movement(atom: &model::Atom, movement: &model::Movement) -> t::Movement<'static> {
+    t::Movement {
+        unit_bits: movement.unit_bits,
+        extents: list(movement.extents.iter().copied()),
+        from: side(&movement.from, movement.unit_bits),
+        to: side(&movement.to, movement.unit_bits),
+        offsets: list(movement.offsets.iter().map(|field| {
+            let range = atom.operands.get(usize::from(field.operand)).and_then(|o| o.range.as_ref()).map_or((0, 0), |r| r.value);
+            t::OffsetField {
+                operand: field.operand,
+                min: i32::try_from(range.0).unwrap_or(0),
+                max: i32::try_from(range.1).unwrap_or(0),
+                scale: field.scale,
+                on_from: field.on_from,
+                on_to: field.on_to,
+            }
+        })),
+        crosses_lanes: movement.crosses_lanes,
+    }
+}
+
+fn side(side: &model::Side, unit_bits: u16) -> t::Side<'static> {
+    let register = side.space == t::Space::Register;
+    t::Side {
+        space: side.space,
+        layout: layout(&side.layout),
+        operand: side.operand,
+        base: side.base,
+        align_bytes: side.align_bytes,
+        slot_bytes: match &side.slot_bytes {
+            _ if register => 0,
+            Some(bytes) => bytes.value,
+            None => extent_bytes(&side.layout, unit_bits),
+        },
+        banks: side.banks.as_ref().map_or("", |name| text(name)),
+        access: side.access.unwrap_or(t::AccessId(0)),
+    }
+}
+
+/// The bytes from a slot's address to the end of its last element, where the table does not say.
+fn extent_bytes(layout: &Layout, unit_bits: u16) -> u16 {
+    let last = (0..layout.size()).map(|x| layout.at(x, 0, lanebook_layout::AxisId::BYTE)).max().unwrap_or(0);
+    u16::try_from(last + i64::from(unit_bits.div_ceil(8))).unwrap_or(u16::MAX)
+}
+
+fn arch(model: &HwModel, arch: &model::Arch) -> t::Arch<'static> {
+    t::Arch {
+        name: text(&arch.name),
+        vendor: text(&arch.vendor),
+        isa: arch.isa,
+        isa_version: text(&arch.isa_version),
+        wave_lanes: list(arch.wave_lanes.iter().copied()),
+        max_threads: arch.max_threads,
+        shared: arch.shared.value,
+        banks: list(arch.banks.iter().map(|b| t::BankModel {
+            name: text(&b.name),
+            banks: b.banks,
+            bank_bytes: b.bank_bytes,
+            groups: list(b.groups.iter().map(|g| g.value)),
+            status: b.status,
+            sources: list(b.sources.iter().copied()),
+        })),
+        atoms: list(arch.atoms.iter().map(|a| t::ArchAtom { atom: a.atom, native: a.native })),
+        sync: list(arch.sync.iter().map(|rule| sync_rule(model, rule))),
+        counters: list(arch.counters.iter().map(|c| t::Counter {
+            name: text(&c.name),
+            max: c.max,
+            in_order: c.in_order,
+            wait: c.wait.value,
+            operand: model.atom(c.wait.value).operand(&c.operand).unwrap_or(0),
+        })),
+        hazards: list(arch.hazards.iter().map(|hazard| self::hazard(model, arch, hazard))),
+        inline_integers: arch.inline_integers,
+        scalar_reads: arch.scalar_reads,
+        sources: list(arch.sources.iter().copied()),
+    }
+}
+
+fn sync_rule(model: &HwModel, rule: &model::SyncRule) -> t::SyncRule<'static> {
+    t::SyncRule {
+        producer: rule.producer,
+        consumer: rule.consumer,
+        steps: list(rule.steps.iter().map(|step| t::SyncStep {
+            atom: step.atom.value,
+            immediates: list(
+                model.atom(step.atom.value).immediates().map(|(_, o)| step.immediates.get(&o.name.value).copied().unwrap_or(0)),
+            ),
+            after_producer: step.after_producer,
+            barrier: step.barrier,
+        })),
+        sources: list(rule.sources.iter().copied()),
+    }
+}
+
+fn hazard(model: &HwModel, arch: &model::Arch, hazard: &model::Hazard) -> t::Hazard {
+    let tagged = |tag| arch.atoms.iter().map(|a| model.atom(a.atom)).find(|a| a.tags.contains(&tag));
+    let (producer, consumer) = (tagged(hazard.producer), tagged(hazard.consumer));
+    t::Hazard {
+        producer: hazard.producer,
+        consumer: hazard.consumer,
+        operand: hazard.operand.as_ref().and_then(|name| consumer.and_then(|atom| atom.operand(name))),
+        on: hazard.on,
+        producer_operand: hazard.producer_operand.as_ref().and_then(|name| producer.and_then(|atom| atom.operand(name))),
+        unless_same: hazard.unless_same,
+        states: hazard.states,
+        source: hazard.source.unwrap_or(t::SourceId(0)),
+    }
+}
+
+impl RulePart {
+    /// No operations and no rules.
+    pub const EMPTY: Self = Self {
+        ops: &[],
+        rules: t::Rules::EMPTY,
+        weights: t::Weights {
+            shared_transaction: 0,
+            tensor_cycle: 0,
+            register: 0,
+            instruction: 0,
+            address: 0,
+            global_segment: 0,
+            matrix_cycle: 0,
+            pad_kib: 0,
+            loop_trips: 0,
+        },
+        op_names: t::NameMap::EMPTY,
+    };
+}

@@ -1,0 +1,267 @@
+//! Instruction sets: register classes first (atoms need them), frames later (they need atoms).
+use super::{HwModel, Names};
+use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::load::Loaded;
+use crate::schema::{self, Name};
+use crate::source::Span;
+use crate::spanned::Spanned;
+use crate::suggest::remedy;
+use crate::template;
+use lanebook_tables::{AtomId, ClassId, RegisterKind, TupleStyle};
+
+/// Placeholders of a prologue or epilogue, besides `count.CLASS`.
+pub const FRAME_WORDS: [&str; 11] = [
+    "kernel",
+    "target",
+    "version",
+    "threads",
+    "params",
+    "registers",
+    "shared",
+    "shared_bytes",
+    "shared_align",
+    "param_bytes",
+    "wave_lanes",
+];
+/// Placeholders of a shared-memory declaration.
+pub const SHARED_WORDS: [&str; 2] = ["shared_bytes", "shared_align"];
+/// Placeholders of the text of one parameter.
+pub const PARAM_WORDS: [&str; 6] = ["kernel", "name", "index", "bits", "bytes", "offset"];
+/// Placeholders of the declaration of one register class.
+pub const REGISTER_WORDS: [&str; 5] = ["class", "declared", "prefix", "count", "bits"];
+
+/// An instruction set.
+#[derive(Clone, Debug)]
+pub struct Isa {
+    /// Its name.
+    pub name: Name,
+    /// Register classes; a [`ClassId`] is an index here.
+    pub classes: Vec<RegisterClass>,
+    /// Classes by name.
+    pub class_names: Names,
+    /// How tuples are written.
+    pub tuples: TupleStyle,
+    /// Before the body.
+    pub prologue: Frame,
+    /// Once a parameter.
+    pub param: Frame,
+    /// Between parameters.
+    pub param_separator: String,
+    /// Once a class.
+    pub register_decl: Frame,
+    /// Shared memory, declared statically.
+    pub shared_decl: Frame,
+    /// Shared memory above the static limit.
+    pub shared_decl_dynamic: Frame,
+    /// After the body.
+    pub epilogue: Frame,
+    /// After a label's name.
+    pub label_suffix: String,
+    /// Starts a comment.
+    pub comment: String,
+    /// Where parameters begin.
+    pub param_base: Option<FixedRegister>,
+    /// Where the thread's number is at entry.
+    pub thread_register: Option<FixedRegister>,
+    /// Atoms by their use in the frame.
+    pub atoms: FrameAtoms,
+}
+
+impl FrameAtoms {
+    /// All that are given.
+    pub fn iter(&self) -> impl Iterator<Item = AtomId> {
+        let Self { read_thread, load_param32, load_param64, make_uniform, shared_base, branch, branch_if, compare_less, end, nop } = *self;
+        [read_thread, load_param32, load_param64, make_uniform, shared_base, branch, branch_if, compare_less, end, nop].into_iter().flatten()
+    }
+}
+
+/// Text with named placeholders.
+pub type Frame = Vec<template::Piece>;
+
+/// The atoms that a kernel's frame uses. A required one that is `None` has been reported.
+#[derive(Clone, Debug, Default)]
+#[allow(missing_docs)] // the fields are those of `lanebook_tables::Isa`
+pub struct FrameAtoms {
+    pub read_thread: Option<AtomId>,
+    pub load_param32: Option<AtomId>,
+    pub load_param64: Option<AtomId>,
+    pub make_uniform: Option<AtomId>,
+    pub shared_base: Option<AtomId>,
+    pub branch: Option<AtomId>,
+    pub branch_if: Option<AtomId>,
+    pub compare_less: Option<AtomId>,
+    pub end: Option<AtomId>,
+    pub nop: Option<AtomId>,
+}
+
+/// A class of registers.
+#[derive(Clone, Debug)]
+pub struct RegisterClass {
+    /// Its name, with its place.
+    pub name: Name,
+    /// Before the number.
+    pub prefix: String,
+    /// Width in bits.
+    pub bits: u16,
+    /// What it is for.
+    pub kind: RegisterKind,
+    /// How it is declared.
+    pub declared: String,
+    /// First and count.
+    pub pool: (u16, u16),
+    /// Tuples start at a multiple of this.
+    pub tuple_align: u8,
+}
+
+/// A register by its fixed name.
+#[derive(Clone, Debug)]
+pub struct FixedRegister {
+    /// Its class.
+    pub class: ClassId,
+    /// Its first number.
+    pub number: u16,
+    /// 32-bit registers that it spans.
+    pub count: u8,
+    /// As written.
+    pub text: String,
+    /// Where it stands.
+    pub span: Span,
+}
+
+pub(super) fn resolve_classes(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnostics) {
+    for entry in &loaded.isas {
+        let isa = &entry.isa;
+        if !model.isa_names.declare(&isa.name, model.isas.len(), "instruction set", diags) {
+            continue;
+        }
+        let (mut classes, mut class_names) = (Vec::new(), Names::default());
+        for class in &isa.classes {
+            if class_names.declare(&class.name, classes.len(), "register class", diags) {
+                classes.push(register_class(class));
+            }
+        }
+        let names: Vec<String> = classes.iter().map(|class| format!("count.{}", class.name.value)).collect();
+        let known = |words: &[&'static str]| -> Vec<String> {
+            words.iter().map(|word| (*word).to_string()).chain(names.iter().cloned()).collect()
+        };
+        let own = |words: &[&'static str]| words.iter().map(|word| (*word).to_string()).collect::<Vec<_>>();
+        let fixed = |register: &Option<Spanned<schema::FixedRegister>>, diags: &mut Diagnostics| {
+            let register = register.as_ref()?;
+            let class = ClassId(class_names.find(&register.class, "register class", diags)?);
+            let (number, count, text) = (register.number, register.count, register.text.clone());
+            Some(FixedRegister { class, number, count, text, span: register.span })
+        };
+        let resolved = Isa {
+            name: isa.name.clone(),
+            tuples: match isa.tuples {
+                schema::Tuples::Braces => TupleStyle::Braces,
+                schema::Tuples::Range => TupleStyle::Range,
+            },
+            prologue: frame(&isa.prologue, &known(&FRAME_WORDS), diags),
+            param: frame(&isa.param, &own(&PARAM_WORDS), diags),
+            param_separator: isa.param_separator.clone(),
+            register_decl: isa.register_decl.as_ref().map(|text| frame(text, &own(&REGISTER_WORDS), diags)).unwrap_or_default(),
+            shared_decl: isa.shared_decl.as_ref().map(|text| frame(text, &own(&SHARED_WORDS), diags)).unwrap_or_default(),
+            shared_decl_dynamic: isa.shared_decl_dynamic.as_ref().map(|text| frame(text, &own(&SHARED_WORDS), diags)).unwrap_or_default(),
+            epilogue: frame(&isa.epilogue, &known(&FRAME_WORDS), diags),
+            label_suffix: isa.label_suffix.clone(),
+            comment: isa.comment.clone(),
+            param_base: fixed(&isa.param_base, diags),
+            thread_register: fixed(&isa.thread_register, diags),
+            atoms: FrameAtoms::default(),
+            classes,
+            class_names,
+        };
+        model.isas.push(resolved);
+    }
+}
+
+fn register_class(class: &schema::RegisterClass) -> RegisterClass {
+    RegisterClass {
+        name: class.name.clone(),
+        prefix: class.prefix.clone(),
+        bits: class.bits,
+        kind: match class.kind {
+            schema::RegisterKind::Vector => RegisterKind::Vector,
+            schema::RegisterKind::Accumulator => RegisterKind::Accumulator,
+            schema::RegisterKind::Scalar => RegisterKind::Scalar,
+            schema::RegisterKind::Predicate => RegisterKind::Predicate,
+            schema::RegisterKind::Special => RegisterKind::Special,
+        },
+        declared: class.declared.clone(),
+        pool: class.pool,
+        tuple_align: class.tuple_align,
+    }
+}
+
+/// A frame's text; its placeholders must be known.
+fn frame(text: &Spanned<String>, known: &[String], diags: &mut Diagnostics) -> Frame {
+    let pieces = match template::parse(text) {
+        Ok(pieces) => pieces,
+        Err((_, what)) => {
+            diags.push(Diagnostic::at(text.span, what));
+            return Vec::new();
+        }
+    };
+    for piece in &pieces {
+        let name = match piece {
+            template::Piece::Text(_) => continue,
+            template::Piece::Name(name) | template::Piece::Optional(name, _) => name,
+        };
+        if !known.contains(name) {
+            let help = remedy(name, known.iter().map(String::as_str), &format!("known here: {}", known.join(", ")));
+            diags.push(Diagnostic::at(text.span, format!("unknown placeholder `{{{name}}}`")).help(help));
+        } else if matches!(piece, template::Piece::Optional(..)) {
+            let message = format!("`{{{name}?...}}` is for immediates of atoms");
+            diags.push(Diagnostic::at(text.span, message).help(format!("write `{{{name}}}`")));
+        }
+    }
+    pieces
+}
+
+pub(super) fn resolve_frames(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnostics) {
+    for entry in &loaded.isas {
+        let isa = &entry.isa;
+        let Some(number) = model.isa_names.get(&isa.name) else { continue };
+        if model.isa_names.place(&isa.name) != Some(isa.name.span) {
+            continue;
+        }
+        let mut find = |name: Option<&Name>| {
+            let name = name?;
+            let atom = model.atom_names.find(name, "atom", diags)?;
+            let theirs = model.atoms[usize::from(atom)].isa;
+            if theirs.0 != number {
+                let message = format!("atom `{}` is of another instruction set", name.value);
+                diags.push(
+                    Diagnostic::at(name.span, message)
+                        .note(model.atoms[usize::from(atom)].name.span, "the atom")
+                        .help(format!("use one of `{}`", isa.name.value)),
+                );
+            }
+            Some(AtomId(atom))
+        };
+        let atoms = FrameAtoms {
+            read_thread: find(isa.read_thread.as_ref()),
+            load_param32: find(Some(&isa.load_param32)),
+            load_param64: find(Some(&isa.load_param64)),
+            make_uniform: find(isa.make_uniform.as_ref()),
+            shared_base: find(isa.shared_base.as_ref()),
+            branch: find(isa.branch.as_ref()),
+            branch_if: find(Some(&isa.branch_if)),
+            compare_less: find(Some(&isa.compare_less)),
+            end: find(Some(&isa.end)),
+            nop: find(isa.nop.as_ref()),
+        };
+        if isa.read_thread.is_none() && isa.thread_register.is_none() {
+            diags.push(
+                Diagnostic::at(isa.name.span, format!("`{}` has no way to the thread's number", isa.name.value))
+                    .help("give `thread_register` or `read_thread`"),
+            );
+        }
+        if isa.branch.is_none() {
+            let message = format!("`{}` has no `branch`", isa.name.value);
+            diags.push(Diagnostic::at(isa.name.span, message).help("name the atom of the unconditional branch"));
+        }
+        model.isas[usize::from(number)].atoms = atoms;
+    }
+}

@@ -1,0 +1,175 @@
+//! Sources, element types, axes, access kinds and tags.
+use super::{HwModel, Names};
+use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::load::Loaded;
+use crate::schema::{self, Name};
+use crate::source::Span;
+use lanebook_layout::{AxisNames, WellKnown};
+use lanebook_tables::{DtypeKind, SourceId, Space, TagId};
+
+/// A document that facts cite.
+#[derive(Clone, Debug)]
+pub struct SourceDoc {
+    /// Its key, with its place.
+    pub key: Name,
+    /// Document and version.
+    pub title: String,
+}
+
+/// An element type.
+#[derive(Clone, Debug)]
+pub struct Dtype {
+    /// Its name.
+    pub name: Name,
+    /// Width in bits.
+    pub bits: u16,
+    /// What the bits mean.
+    pub kind: DtypeKind,
+}
+
+/// A physical axis.
+#[derive(Clone, Debug)]
+pub struct Axis {
+    /// Its name.
+    pub name: Name,
+    /// What a step along it is.
+    pub doc: String,
+}
+
+/// A kind of memory access.
+#[derive(Clone, Debug)]
+pub struct Access {
+    /// Its name.
+    pub name: Name,
+    /// The space it touches.
+    pub space: Space,
+}
+
+/// A group of atoms that hazards speak of.
+#[derive(Clone, Debug)]
+pub struct Tag {
+    /// Its name.
+    pub name: Name,
+}
+
+/// Names that only resolving needs.
+#[derive(Debug, Default)]
+pub(super) struct Words {
+    pub sources: Names,
+    pub tags: Names,
+}
+
+impl Words {
+    /// Names of sources and tags of a model.
+    pub fn of(model: &HwModel) -> Self {
+        let mut words = Self::default();
+        let mut quiet = Diagnostics::new();
+        for (number, source) in model.sources.iter().enumerate() {
+            words.sources.declare(&source.key, number, "source", &mut quiet);
+        }
+        for (number, tag) in model.tags.iter().enumerate() {
+            words.tags.declare(&tag.name, number, "tag", &mut quiet);
+        }
+        words
+    }
+    /// Sources as cited: `key` or `key#place`.
+    pub fn cited(&self, names: &[Name], diags: &mut Diagnostics) -> Vec<SourceId> {
+        let mut out = Vec::new();
+        for name in names {
+            let key = name.map(|text| text.split('#').next().unwrap_or_default().to_string());
+            out.extend(self.sources.find(&key, "source", diags).map(SourceId));
+        }
+        out.dedup();
+        out
+    }
+    /// Tags by name.
+    pub fn tagged(&self, names: &[Name], diags: &mut Diagnostics) -> Vec<TagId> {
+        names.iter().filter_map(|name| self.tags.find(name, "tag", diags)).map(TagId).collect()
+    }
+}
+
+/// Sorts entries by name and declares them; a second one of a name is reported and left out.
+fn declare<T>(mut all: Vec<T>, name: impl Fn(&T) -> &Name, kind: &str, sort: bool, diags: &mut Diagnostics) -> (Vec<T>, Names) {
+    if sort {
+        // Equal names stay in file order, so that the later place is the one reported.
+        all.sort_by(|a, b| name(a).value.cmp(&name(b).value));
+    }
+    let (mut kept, mut names) = (Vec::new(), Names::default());
+    for entry in all {
+        if names.declare(name(&entry), kept.len(), kind, diags) {
+            kept.push(entry);
+        }
+    }
+    (kept, names)
+}
+
+pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnostics) {
+    let sources = loaded.sources.iter().map(|s| SourceDoc { key: s.key.clone(), title: s.title.clone() }).collect();
+    (model.sources, _) = declare(sources, |s| &s.key, "source", true, diags);
+    for source in &model.sources {
+        if source.key.contains('#') {
+            diags.push(Diagnostic::at(source.key.span, "`#` separates a key from a place in the document").help("use another character"));
+        }
+    }
+    let dtypes = loaded.dtypes.iter().map(|d| Dtype { name: d.name.clone(), bits: d.bits, kind: dtype_kind(d.kind) }).collect();
+    (model.dtypes, model.dtype_names) = declare(dtypes, |d| &d.name, "element type", false, diags);
+    for dtype in model.dtypes.iter().filter(|d| d.bits == 0) {
+        diags.push(Diagnostic::at(dtype.name.span, "an element type has at least one bit").help("state its width"));
+    }
+    let axes = loaded.axes.iter().map(|a| Axis { name: a.name.clone(), doc: a.doc.clone() }).collect();
+    (model.axes, _) = declare(axes, |a| &a.name, "axis", false, diags);
+    for axis in &model.axes {
+        if WellKnown.axis(&axis.name).is_none() {
+            diags.push(
+                Diagnostic::at(axis.name.span, format!("axis `{}` has no number", axis.name.value))
+                    .help("numbers of axes are fixed in src/layout/src/axis.rs; add it there"),
+            );
+        }
+    }
+    let accesses = loaded.accesses.iter().map(|a| Access { name: a.name.clone(), space: space(a.space) }).collect();
+    (model.accesses, model.access_names) = declare(accesses, |a| &a.name, "access kind", true, diags);
+    let tags = loaded.tags.iter().map(|t| Tag { name: t.name.clone() }).collect();
+    (model.tags, _) = declare(tags, |t| &t.name, "tag", true, diags);
+}
+
+fn dtype_kind(kind: schema::DtypeKind) -> DtypeKind {
+    match kind {
+        schema::DtypeKind::Float => DtypeKind::Float,
+        schema::DtypeKind::Signed => DtypeKind::Signed,
+        schema::DtypeKind::Unsigned => DtypeKind::Unsigned,
+        schema::DtypeKind::Bits => DtypeKind::Bits,
+    }
+}
+
+/// A memory space as the tables have it.
+pub(super) fn space(space: schema::Space) -> Space {
+    match space {
+        schema::Space::Register => Space::Register,
+        schema::Space::Shared => Space::Shared,
+        schema::Space::Global => Space::Global,
+        schema::Space::Tensor => Space::Tensor,
+    }
+}
+
+/// The status of a fact as the tables have it.
+pub(super) fn status(status: schema::Status) -> lanebook_tables::Status {
+    use lanebook_tables::Status as S;
+    match status {
+        schema::Status::Verified => S::Verified,
+        schema::Status::Documented => S::Documented,
+        schema::Status::Measured => S::Measured,
+        schema::Status::OneSource => S::OneSource,
+        schema::Status::Contested => S::Contested,
+        schema::Status::Assumed => S::Assumed,
+    }
+}
+
+/// Facts need a source unless they say that they are assumed.
+pub(super) fn need_source(cited: &[Name], stated: lanebook_tables::Status, span: Span, what: &str, diags: &mut Diagnostics) {
+    if cited.is_empty() && stated != lanebook_tables::Status::Assumed {
+        diags.push(
+            Diagnostic::at(span.head(), format!("{what} cites no source"))
+                .help("add `sources: [\"key\"]` with a key of hw-tables/sources.ron, or `status: assumed`"),
+        );
+    }
+}

@@ -1,0 +1,227 @@
+//! How each type of the tables is written. Structs are destructured, so that a new field cannot be forgotten.
+use super::pretty::Value;
+use super::{Render, Shared};
+use lanebook_layout::{AxisId, Iter, LayoutRef, Offset, PostMap};
+use lanebook_tables::*;
+
+macro_rules! words {
+    ($($type:ty),*) => {$(
+        impl Render for $type {
+            fn type_name() -> String {
+                stringify!($type).into()
+            }
+            fn render(&self, _: &mut Shared) -> Value {
+                Value::Word(format!("{self:?}"))
+            }
+        }
+    )*};
+}
+words!(bool, u8, u16, u32, u64, i16, i32, i64, AtomId, ClassId, DtypeId, IsaId, AccessId, TagId, SourceId, RuleId, OpId);
+
+/// Enums without fields: the variant's name is its Debug text.
+macro_rules! plain_enums {
+    ($($type:ident),*) => {$(
+        impl Render for $type {
+            fn type_name() -> String {
+                stringify!($type).into()
+            }
+            fn render(&self, _: &mut Shared) -> Value {
+                Value::Word(format!(concat!(stringify!($type), "::{:?}"), self))
+            }
+        }
+    )*};
+}
+plain_enums!(
+    AtomClass, Role, Space, Status, HazardUse, TupleStyle, RegisterKind, DtypeKind, OpRole, LayoutTrait, IndexOp, Language, Word
+);
+
+/// Structs with public fields; all of them must be named.
+macro_rules! structs {
+    ($($type:ident $(<$life:lifetime>)? { $($field:ident),* $(,)? })*) => {$(
+        impl Render for $type $(<$life>)? {
+            fn type_name() -> String {
+                concat!(stringify!($type) $(, "<'static>", structs!(@nothing $life))?).into()
+            }
+            fn render(&self, shared: &mut Shared) -> Value {
+                let $type { $($field),* } = self;
+                let parts = vec![$(Value::Field(stringify!($field), Box::new($field.render(shared)))),*];
+                Value::List(concat!(stringify!($type), " { ").into(), parts, " }".into())
+            }
+        }
+    )*};
+    (@nothing $life:lifetime) => { "" };
+}
+structs! {
+    Tables<'_> { isas, archs, atoms, dtypes, ops, rules, accesses, tags, sources, weights, arch_names, atom_names, dtype_names, op_names }
+    NameMap<'_> { key, displacements, entries }
+    Isa<'_> {
+        name, classes, tuples, prologue, param, param_separator, register_decl, shared_decl, shared_decl_dynamic, epilogue, label_suffix, comment, param_base,
+        thread_register, read_thread, load_param32, load_param64, make_uniform, shared_base, branch, branch_if, compare_less, end, nop,
+    }
+    Operandless<'_> { class, number, count, text }
+    RegisterClass<'_> { name, prefix, bits, kind, declared, pool, tuple_align }
+    Arch<'_> {
+        name, vendor, isa, isa_version, wave_lanes, max_threads, shared, banks, atoms, sync, counters, hazards,
+        inline_integers, scalar_reads, sources,
+    }
+    SharedLimits { static_bytes, max_bytes }
+    ArchAtom { atom, native }
+    BankModel<'_> { name, banks, bank_bytes, groups, status, sources }
+    SyncRule<'_> { producer, consumer, steps, sources }
+    SyncStep<'_> { atom, immediates, after_producer, barrier }
+    Counter<'_> { name, max, in_order, wait, operand }
+    Hazard { producer, consumer, operand, on, producer_operand, unless_same, states, source }
+    Atom<'_> { name, stable, class, isa, template, operands, movement, matrix, means, cost, counter, tags, status, sources }
+    Operand<'_> { name, role, class, also, registers, dtype, layout, extents, range, implicit }
+    Movement<'_> { unit_bits, extents, from, to, offsets, crosses_lanes }
+    Side<'_> { space, layout, operand, base, align_bytes, slot_bytes, banks, access }
+    OffsetField { operand, min, max, scale, on_from, on_to }
+    MatrixShape { m, n, k, a, b, c, d }
+    AtomCost { issue, cycles }
+    CounterUse { counter, unordered }
+    Source<'_> { key, title }
+    Dtype<'_> { name, bits, kind }
+    OpDecl<'_> { name, aliases, role, layout, operands, results, regions, reads, writes, pure, doc }
+    Rules<'_> { rules, sets, passes, phases }
+    Rule<'_> { name, language, phase, priority, slots, pattern, lets, conditions, replacement, doc }
+    Let<'_> { slot, term }
+    Cond<'_> { word, args }
+    RuleSet<'_> { language, isa, phase, roots }
+    TileBuild { op, arity, like, layout, through }
+    Pass<'_> { name, steps }
+    Weights { shared_transaction, tensor_cycle, register, instruction, address, global_segment, matrix_cycle, pad_kib, loop_trips }
+}
+
+/// Enums with unnamed fields.
+macro_rules! enums {
+    ($($type:ident $(<$life:lifetime>)? { $($variant:ident $(($($field:ident),+))?),* $(,)? })*) => {$(
+        impl Render for $type $(<$life>)? {
+            fn type_name() -> String {
+                concat!(stringify!($type) $(, "<'static>", structs!(@nothing $life))?).into()
+            }
+            fn render(&self, shared: &mut Shared) -> Value {
+                match self {$(
+                    $type::$variant $(($($field),+))? => {
+                        let open = concat!(stringify!($type), "::", stringify!($variant));
+                        let parts: Vec<Value> = vec![$($($field.render(shared)),+)?];
+                        if parts.is_empty() { Value::Word(open.into()) } else { call(&format!("{open}("), parts) }
+                    }
+                )*}
+            }
+        }
+    )*};
+}
+enums! {
+    Piece<'_> { Text(a), Operand(a), Optional(a, b), Half(a, b), Frame(a) }
+    TermNode { Operand(a), Const(a), Op(a, b), Lut3(a), BytePermute }
+    PatternNode { Any(a), AnyConst(a), Const(a), Index(a, b, c), Tile(a, b, c), Role(a, b, c) }
+    CondArg { Slot(a), Const(a) }
+    BuildNode { Slot(a), Const(a, b), Fold(a, b), TrailingZeros, Low32, Index(a, b), Inst(a, b), Tile(a) }
+}
+
+impl Render for PassStep<'_> {
+    fn type_name() -> String {
+        "PassStep<'static>".into()
+    }
+    fn render(&self, shared: &mut Shared) -> Value {
+        match self {
+            Self::Rules { phase, sweeps } => {
+                Value::Word(format!("PassStep::Rules {{ phase: {phase}, sweeps: {sweeps} }}"))
+            }
+            Self::Analysis(name) => call("PassStep::Analysis(", vec![name.render(shared)]),
+        }
+    }
+}
+
+fn call(open: &str, parts: Vec<Value>) -> Value {
+    Value::List(open.into(), parts, ")".into())
+}
+
+impl Render for &str {
+    fn type_name() -> String {
+        "&'static str".into()
+    }
+    fn render(&self, _: &mut Shared) -> Value {
+        Value::Word(format!("{self:?}"))
+    }
+}
+
+impl<T: Render> Render for &[T] {
+    fn type_name() -> String {
+        format!("&'static [{}]", T::type_name())
+    }
+    fn render(&self, shared: &mut Shared) -> Value {
+        shared.list(self)
+    }
+}
+
+impl<T: Render> Render for Option<T> {
+    fn type_name() -> String {
+        format!("Option<{}>", T::type_name())
+    }
+    fn render(&self, shared: &mut Shared) -> Value {
+        match self {
+            Some(value) => call("Some(", vec![value.render(shared)]),
+            None => Value::Word("None".into()),
+        }
+    }
+}
+
+impl<A: Render, B: Render> Render for (A, B) {
+    fn type_name() -> String {
+        format!("({}, {})", A::type_name(), B::type_name())
+    }
+    fn render(&self, shared: &mut Shared) -> Value {
+        call("(", vec![self.0.render(shared), self.1.render(shared)])
+    }
+}
+
+impl Render for AxisId {
+    fn type_name() -> String {
+        "AxisId".into()
+    }
+    fn render(&self, _: &mut Shared) -> Value {
+        Value::Word(format!("AxisId({})", self.0))
+    }
+}
+
+impl Render for Iter {
+    fn type_name() -> String {
+        "Iter".into()
+    }
+    fn render(&self, shared: &mut Shared) -> Value {
+        // `layouts::parse` admits numbers only.
+        let (extent, stride) = (self.extent().coeff() as u32, self.stride().coeff());
+        call("Iter::new(", vec![extent.render(shared), stride.render(shared), self.axis().render(shared)])
+    }
+}
+
+impl Render for Offset {
+    fn type_name() -> String {
+        "Offset".into()
+    }
+    fn render(&self, shared: &mut Shared) -> Value {
+        call("Offset::new(", vec![self.value().coeff().render(shared), self.axis().render(shared)])
+    }
+}
+
+impl Render for LayoutRef<'_> {
+    fn type_name() -> String {
+        "LayoutRef<'static>".into()
+    }
+    fn render(&self, shared: &mut Shared) -> Value {
+        debug_assert!(self.profile.is_flat() && self.post == PostMap::None, "`layouts::parse` admits nothing else");
+        let shard = self.shard.render(shared);
+        if self.replica.is_empty() && self.offset.is_empty() {
+            return call("LayoutRef::new(", vec![shard]);
+        }
+        let parts = vec![
+            Value::Field("shard", Box::new(shard)),
+            Value::Field("replica", Box::new(self.replica.render(shared))),
+            Value::Field("offset", Box::new(self.offset.render(shared))),
+            Value::Field("profile", Box::new(Value::Word("Profile::FLAT".into()))),
+            Value::Field("post", Box::new(Value::Word("PostMap::None".into()))),
+        ];
+        Value::List("LayoutRef { ".into(), parts, " }".into())
+    }
+}

@@ -1,0 +1,93 @@
+//! From checked rules to `lanebook_tables` values with dense dispatch.
+use super::RuleModel;
+use super::passes::Step;
+use super::rule::CompiledRule;
+use crate::lower::{RulePart, list, text};
+use crate::names::perfect;
+use lanebook_tables as t;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Lowers everything; what is leaked lives as long as the process.
+#[must_use]
+pub fn lower(model: &RuleModel) -> RulePart {
+    let ops = list(model.ops.list.iter().map(|op| t::OpDecl {
+        name: text(&op.entry.name),
+        aliases: list(op.entry.aliases.iter().map(|alias| text(alias))),
+        role: op.role,
+        layout: op.layout,
+        operands: op.entry.operands,
+        results: op.entry.results,
+        regions: op.entry.regions,
+        reads: op.entry.reads,
+        writes: op.entry.writes,
+        pure: op.entry.pure,
+        doc: text(&op.entry.doc),
+    }));
+    let rules = t::Rules {
+        rules: list(model.rules.iter().map(rule)),
+        sets: sets(model),
+        passes: list(model.passes.iter().map(|pass| t::Pass {
+            name: text(&pass.name),
+            steps: list(pass.steps.iter().map(|step| match step {
+                Step::Rules(phase, sweeps) => t::PassStep::Rules { phase: *phase, sweeps: *sweeps },
+                Step::Analysis(name) => t::PassStep::Analysis(text(name)),
+            })),
+        })),
+        phases: list(model.phases.iter().map(|phase| text(phase))),
+    };
+    RulePart {
+        ops,
+        rules,
+        weights: model.weights.unwrap_or(RulePart::EMPTY.weights),
+        op_names: perfect(&model.ops.names.numbered().collect::<Vec<_>>()).leak(),
+    }
+}
+
+fn rule(rule: &CompiledRule) -> t::Rule<'static> {
+    t::Rule {
+        name: text(&rule.name),
+        language: rule.language,
+        phase: rule.phase,
+        priority: rule.priority,
+        slots: rule.slots.len() as u8,
+        pattern: list(rule.pattern.iter().copied()),
+        lets: list(rule.lets.iter().map(|(slot, term)| t::Let { slot: *slot, term: list(term.iter().copied()) })),
+        conditions: list(rule.conditions.iter().map(|(word, args)| t::Cond { word: *word, args: list(args.iter().copied()) })),
+        replacement: list(rule.replacement.iter().copied()),
+        doc: text(&rule.doc),
+    }
+}
+
+/// Root numbers of a rule's pattern: one, but for a role of tile operations.
+#[must_use]
+pub fn roots(rule: &CompiledRule, model: &RuleModel) -> Vec<usize> {
+    match rule.pattern.first() {
+        Some(t::PatternNode::Index(op, ..)) => vec![*op as usize],
+        Some(t::PatternNode::Const(_) | t::PatternNode::AnyConst(_)) => vec![t::RuleSet::ROOT_CONST],
+        Some(t::PatternNode::Any(_)) => vec![t::RuleSet::ROOT_ANY],
+        Some(t::PatternNode::Tile(op, ..)) => vec![op.index()],
+        Some(t::PatternNode::Role(role, ..)) => model.ops.list.iter().enumerate().filter(|(_, op)| op.role == *role).map(|(number, _)| number).collect(),
+        None => Vec::new(),
+    }
+}
+
+fn sets(model: &RuleModel) -> &'static [t::RuleSet<'static>] {
+    let keys: BTreeSet<_> = model.rules.iter().map(|rule| (rule.language, rule.isa, rule.phase)).collect();
+    list(keys.into_iter().map(|(language, isa, phase)| {
+        let mut by_root: BTreeMap<usize, Vec<(i32, u16)>> = BTreeMap::new();
+        for (number, rule) in model.rules.iter().enumerate() {
+            if (rule.language, rule.isa, rule.phase) == (language, isa, phase) {
+                for root in roots(rule, model) {
+                    by_root.entry(root).or_default().push((-i32::from(rule.priority), number as u16));
+                }
+            }
+        }
+        let count = by_root.keys().last().map_or(0, |last| last + 1);
+        let roots = list((0..count).map(|root| {
+            let mut rules = by_root.remove(&root).unwrap_or_default();
+            rules.sort_unstable();
+            list(rules.into_iter().map(|(_, number)| t::RuleId(number)))
+        }));
+        t::RuleSet { language, isa, phase, roots }
+    }))
+}

@@ -1,0 +1,156 @@
+//! Each index and tile rule decreases a measure, so rewriting ends.
+//!
+//! The measure is lexicographic.
+//! 1. *Weight*: a constant counts 1, anything a slot holds at least 1, a word `factor * (sum of its arguments) + offset` by
+//!    `rules/measure.ron`. Both sides are then linear in what the slots hold, and the right side must be smaller
+//!    for all values: no slot may count more than before.
+//! 2. If both weights are the same function: *constants outward*. Both sides have the same size (number of words and
+//!    slots), and the sum, over words with a constant argument, of the size of their other argument grows.
+//!
+//! Both parts decrease in any context: weights are strictly monotone, and a context sees only the size, which 2 keeps.
+use super::RuleModel;
+use super::rule::CompiledRule;
+use super::schema::{MeasureEntry, MeasureFile};
+use super::tree::{self, Head, Tree};
+use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::spanned::Spanned;
+use crate::suggest::remedy;
+use lanebook_tables::{IndexOp, Language};
+use std::collections::BTreeMap;
+
+/// What words count.
+#[derive(Debug, Default)]
+pub struct Measures {
+    index: BTreeMap<IndexOp, (i64, i64)>,
+    tile: Vec<Spanned<MeasureEntry>>,
+}
+
+pub(super) fn resolve(file: MeasureFile, diags: &mut Diagnostics) -> Measures {
+    let mut index = BTreeMap::new();
+    for entry in &file.index {
+        match IndexOp::ALL.into_iter().find(|op| op.name() == entry.word.value) {
+            Some(op) => {
+                index.insert(op, (entry.factor, entry.offset));
+            }
+            None => {
+                let known = IndexOp::ALL.iter().map(|op| op.name());
+                diags.push(Diagnostic::at(entry.word.span, format!("unknown word `{}`", entry.word.value)).help(remedy(&entry.word, known, "rules/README.md lists the words")));
+            }
+        }
+    }
+    for entry in file.index.iter().chain(&file.tile) {
+        if entry.factor < 1 || entry.offset < 0 {
+            diags.push(Diagnostic::at(entry.span, "a measure must grow with its arguments").help("factor at least 1, offset at least 0"));
+        }
+    }
+    Measures { index, tile: file.tile }
+}
+
+/// `constant + sum of slot * factor`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Linear {
+    constant: i64,
+    slots: BTreeMap<u8, i64>,
+}
+
+impl Linear {
+    fn add(&mut self, other: &Linear, factor: i64) {
+        self.constant += other.constant * factor;
+        for (slot, count) in &other.slots {
+            *self.slots.entry(*slot).or_default() += count * factor;
+        }
+    }
+    /// Whether this minus `other` is at least `least` for all slot values from 1 on.
+    fn exceeds(&self, other: &Linear, least: i64) -> bool {
+        let mut difference = self.clone();
+        difference.add(other, -1);
+        difference.slots.values().all(|factor| *factor >= 0) && difference.constant + difference.slots.values().sum::<i64>() >= least
+    }
+}
+
+struct Scale<'a> {
+    measures: &'a Measures,
+    model: &'a RuleModel,
+}
+
+impl Scale<'_> {
+    fn of(&self, head: Head) -> (i64, i64) {
+        match head {
+            Head::Index(op) => self.measures.index.get(&op).copied().unwrap_or((1, 1)),
+            Head::Tile(id) => {
+                let listed = self.measures.tile.iter().find(|entry| self.model.ops.named(&entry.word.value) == Some(id));
+                listed.map_or((1, 1), |entry| (entry.factor, entry.offset))
+            }
+            Head::Role(_) | Head::Inst(_) => (1, 1),
+        }
+    }
+    fn weight(&self, tree: &Tree) -> Linear {
+        match tree {
+            Tree::Any(slot) => Linear { constant: 0, slots: BTreeMap::from([(*slot, 1)]) },
+            Tree::AnyConst(_) | Tree::Const(_) => Linear { constant: 1, slots: BTreeMap::new() },
+            Tree::Node(head, args) => {
+                let (factor, offset) = self.of(*head);
+                let mut sum = Linear { constant: offset, slots: BTreeMap::new() };
+                for arg in args {
+                    sum.add(&self.weight(arg), factor);
+                }
+                sum
+            }
+        }
+    }
+}
+
+/// Size, and the sum of the sizes beside constants.
+fn outward(tree: &Tree) -> (Linear, Linear) {
+    match tree {
+        Tree::Any(slot) => (Linear { constant: 0, slots: BTreeMap::from([(*slot, 1)]) }, Linear::default()),
+        Tree::AnyConst(_) | Tree::Const(_) => (Linear { constant: 1, slots: BTreeMap::new() }, Linear::default()),
+        Tree::Node(_, args) => {
+            let (mut size, mut beside) = (Linear { constant: 1, slots: BTreeMap::new() }, Linear::default());
+            let with_constant = args.iter().any(|arg| matches!(arg, Tree::AnyConst(_) | Tree::Const(_)));
+            for arg in args {
+                let (own, inner) = outward(arg);
+                size.add(&own, 1);
+                beside.add(&inner, 1);
+                if with_constant {
+                    beside.add(&own, 1);
+                }
+            }
+            (size, beside)
+        }
+    }
+}
+
+fn decreases(rule: &CompiledRule, scale: &Scale<'_>) -> bool {
+    let (left, right) = (tree::pattern(rule), tree::replacement(rule));
+    let (before, after) = (scale.weight(&left), scale.weight(&right));
+    if before.exceeds(&after, 1) {
+        return true;
+    }
+    let ((size, beside), (new_size, new_beside)) = (outward(&left), outward(&right));
+    before == after && size == new_size && new_beside.exceeds(&beside, 1)
+}
+
+/// Every index and tile rule decreases the measure.
+pub(super) fn check(model: &RuleModel, measures: &Measures, diags: &mut Diagnostics) {
+    let scale = Scale { measures, model };
+    for rule in model.rules.iter().filter(|rule| rule.language != Language::Target) {
+        if !decreases(rule, &scale) {
+            let show = |tree: &Tree| {
+                let weight = scale.weight(tree);
+                let mut out = weight.constant.to_string();
+                for (slot, factor) in &weight.slots {
+                    let name = rule.slots.get(usize::from(*slot)).map_or("?", |slot| slot.name.as_str());
+                    out.push_str(&format!(" + {factor} {name}"));
+                }
+                out
+            };
+            let (left, right) = (show(&tree::pattern(rule)), show(&tree::replacement(rule)));
+            diags.push(
+                Diagnostic::at(rule.replacement_span, format!("rule `{}` does not decrease its measure: {left} becomes {right}", rule.name.value))
+                    .note(rule.pattern_span, "the pattern")
+                    .help("turn it round, or bring constants outward; rules/README.md says how the measure counts"),
+            );
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! `rules/ops.ron`: operations of the tile IR.
+use super::schema::OpEntry;
+use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::model::Names;
+use crate::schema::Name;
+use crate::spanned::Spanned;
+use crate::suggest::remedy;
+use lanebook_tables::{LayoutTrait, OpId, OpRole};
+
+/// All operations.
+#[derive(Debug, Default)]
+pub struct Ops {
+    /// In file order; an [`OpId`] is an index here.
+    pub list: Vec<Op>,
+    /// Names and aliases.
+    pub names: Names,
+}
+
+/// One operation.
+#[derive(Clone, Debug)]
+pub struct Op {
+    /// As written.
+    pub entry: OpEntry,
+    /// Its role.
+    pub role: OpRole,
+    /// Its layout trait.
+    pub layout: LayoutTrait,
+}
+
+const ROLES: [OpRole; 33] = [
+    OpRole::Function,
+    OpRole::Alloc,
+    OpRole::Constant,
+    OpRole::Copy,
+    OpRole::Load,
+    OpRole::Store,
+    OpRole::Atomic,
+    OpRole::Matrix,
+    OpRole::Convert,
+    OpRole::Transpose,
+    OpRole::Reshape,
+    OpRole::Slice,
+    OpRole::Reduce,
+    OpRole::Broadcast,
+    OpRole::View,
+    OpRole::Select,
+    OpRole::Elementwise,
+    OpRole::For,
+    OpRole::Parallel,
+    OpRole::If,
+    OpRole::While,
+    OpRole::Condition,
+    OpRole::Produce,
+    OpRole::Consume,
+    OpRole::AgentSwitch,
+    OpRole::Yield,
+    OpRole::Index,
+    OpRole::Call,
+    OpRole::Fence,
+    OpRole::Wait,
+    OpRole::Pragma,
+    OpRole::Return,
+    OpRole::Opaque,
+];
+
+const TRAITS: [LayoutTrait; 7] = [
+    LayoutTrait::Transparent,
+    LayoutTrait::Transposing,
+    LayoutTrait::Reshaping,
+    LayoutTrait::Reducing,
+    LayoutTrait::Fixing,
+    LayoutTrait::Converting,
+    LayoutTrait::None,
+];
+
+fn word<T: Copy + std::fmt::Debug>(name: &Name, kind: &str, all: &[T], diags: &mut Diagnostics) -> Option<T> {
+    let names: Vec<String> = all.iter().map(|value| format!("{value:?}")).collect();
+    let found = names.iter().position(|known| known.eq_ignore_ascii_case(name)).and_then(|at| all.get(at)).copied();
+    if found.is_none() {
+        let known = names.iter().map(String::as_str);
+        let help = remedy(name, known.clone(), &format!("known: {}", known.collect::<Vec<_>>().join(", ")));
+        diags.push(Diagnostic::at(name.span, format!("unknown {kind} `{}`", name.value)).help(help));
+    }
+    found
+}
+
+/// A role by its name, in any case.
+pub fn role(name: &Name, diags: &mut Diagnostics) -> Option<OpRole> {
+    word(name, "role", &ROLES, diags)
+}
+
+pub(super) fn resolve(entries: Vec<Spanned<OpEntry>>, diags: &mut Diagnostics) -> Ops {
+    let mut ops = Ops::default();
+    for entry in entries {
+        let number = ops.list.len();
+        let mut known = ops.names.declare(&entry.name, number, "operation", diags);
+        for alias in &entry.aliases {
+            known &= ops.names.declare(alias, number, "operation", diags);
+        }
+        let role = role(&entry.role.map(|word| word.0.clone()), diags);
+        let layout = word(&entry.layout.map(|word| word.0.clone()), "layout trait", &TRAITS, diags);
+        if let (true, Some(role), Some(layout)) = (known, role, layout) {
+            ops.list.push(Op { entry: entry.value, role, layout });
+        }
+    }
+    ops
+}
+
+impl Ops {
+    /// The operation with this name or alias.
+    #[must_use]
+    pub fn named(&self, name: &str) -> Option<OpId> {
+        self.names.get(name).map(OpId)
+    }
+    /// The operation of an id.
+    #[must_use]
+    pub fn get(&self, id: OpId) -> Option<&Op> {
+        self.list.get(id.index())
+    }
+}

@@ -1,0 +1,210 @@
+//! Rules, operations, pipelines, weights and certificates as they are written.
+use crate::schema::{Name, Term};
+use crate::spanned::{Entry, Raw, Spanned};
+use lanebook_tables as t;
+use serde::{Deserialize, Deserializer};
+
+/// `rules/index/*.ron`, `rules/tile/*.ron`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RuleFile {
+    /// Phase of rules that do not state theirs.
+    pub phase: Name,
+    /// [`RuleEntry`] each.
+    pub rules: Vec<Entry>,
+}
+
+/// One rule.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "rule")]
+pub struct RuleEntry {
+    /// Unique name.
+    pub name: Name,
+    /// Phase, if not the file's (target rules: `select`).
+    pub phase: Option<Name>,
+    /// Higher is tried first.
+    #[serde(default)]
+    pub priority: i16,
+    /// Left side.
+    pub pattern: Spanned<Term>,
+    /// Constants computed from the pattern's, by name.
+    #[serde(default)]
+    pub lets: Vec<(Name, Spanned<Term>)>,
+    /// All must hold.
+    #[serde(default)]
+    pub conditions: Vec<Spanned<Term>>,
+    /// Right side.
+    pub replacement: Spanned<Term>,
+    /// One line of algebra.
+    pub doc: Spanned<String>,
+    /// At least one.
+    #[serde(default)]
+    pub examples: Vec<Spanned<Example>>,
+}
+
+/// An example: under `given` facts about its variables, `from` becomes `to`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "example")]
+pub struct Example {
+    /// `("below", "x", 16)`, `("zeros", "x", mask)`, `("uniform", "x")`.
+    #[serde(default)]
+    pub given: Vec<Spanned<Term>>,
+    /// Before.
+    pub from: Spanned<Term>,
+    /// After.
+    pub to: Spanned<Term>,
+}
+
+/// One entry of `rules/ops.ron`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "operation")]
+#[allow(missing_docs)] // the fields are those of `lanebook_tables::OpDecl`
+pub struct OpEntry {
+    pub name: Name,
+    #[serde(default)]
+    pub aliases: Vec<Name>,
+    pub role: Spanned<Bare>,
+    pub layout: Spanned<Bare>,
+    pub operands: (u8, u8),
+    pub results: (u8, u8),
+    pub regions: u8,
+    pub reads: bool,
+    pub writes: bool,
+    pub pure: bool,
+    pub doc: String,
+}
+
+/// A word without quotes.
+#[derive(Clone, Debug)]
+pub struct Bare(pub String);
+
+impl<'de> Deserialize<'de> for Bare {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self(Raw::deserialize(deserializer)?.text().to_string()))
+    }
+}
+
+/// `rules/passes.ron`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PassesFile {
+    /// Phases in order of their numbers.
+    pub phases: Vec<Name>,
+    /// Pipelines.
+    pub passes: Vec<Spanned<PassEntry>>,
+}
+
+/// A pipeline.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "pass")]
+pub struct PassEntry {
+    /// Its name.
+    pub name: Name,
+    /// In order.
+    pub steps: Vec<StepEntry>,
+}
+
+/// One step of a pipeline.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepEntry {
+    /// A phase's rules: `rules(phase: "simplify", sweeps: 4)`.
+    Rules {
+        /// The phase.
+        phase: Name,
+        /// Most sweeps.
+        sweeps: u8,
+    },
+    /// A named analysis: `analysis("infer")`.
+    Analysis(Name),
+}
+
+/// `rules/measure.ron`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MeasureFile {
+    /// Index words.
+    pub index: Vec<Spanned<MeasureEntry>>,
+    /// Tile operations; those not listed count (1, 1).
+    pub tile: Vec<Spanned<MeasureEntry>>,
+}
+
+/// What a word counts: `factor` times the sum of its arguments, plus `offset`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "measure")]
+pub struct MeasureEntry {
+    /// The word or operation.
+    pub word: Name,
+    /// At least 1.
+    pub factor: i64,
+    /// At least 0.
+    pub offset: i64,
+}
+
+/// `rules/cost.ron`.
+#[derive(Copy, Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "weights")]
+#[allow(missing_docs)] // the fields are those of `lanebook_tables::Weights`
+pub struct Weights {
+    pub shared_transaction: u32,
+    pub tensor_cycle: u32,
+    pub register: u32,
+    pub instruction: u32,
+    pub address: u32,
+    pub global_segment: u32,
+    pub matrix_cycle: u32,
+    pub pad_kib: u32,
+    pub loop_trips: u32,
+}
+
+impl Weights {
+    /// As the tables have it.
+    #[must_use]
+    pub fn value(self) -> t::Weights {
+        t::Weights {
+            shared_transaction: self.shared_transaction,
+            tensor_cycle: self.tensor_cycle,
+            register: self.register,
+            instruction: self.instruction,
+            address: self.address,
+            global_segment: self.global_segment,
+            matrix_cycle: self.matrix_cycle,
+            pad_kib: self.pad_kib,
+            loop_trips: self.loop_trips,
+        }
+    }
+}
+
+/// `rules/proofs.ron`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProofsFile {
+    /// By name of the rule.
+    pub certificates: Vec<Spanned<CertificateEntry>>,
+}
+
+/// That a rule was proved.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "certificate")]
+pub struct CertificateEntry {
+    /// The rule.
+    pub rule: Name,
+    /// Hash of its canonical text.
+    pub hash: String,
+    /// How.
+    pub method: MethodWord,
+}
+
+/// How a rule was proved.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MethodWord {
+    /// Truth table of one bit: every word is bitwise.
+    Bits,
+    /// Both sides are linear over GF(2): all basis vectors, for all shift amounts.
+    Basis,
+    /// Both sides are the same polynomial modulo 2^width.
+    Polynomial,
+    /// SMT solver over bit vectors.
+    Z3,
+}

@@ -1,0 +1,257 @@
+//! Atoms as they are written.
+use super::{Name, Term};
+use crate::spanned::Spanned;
+use serde::Deserialize;
+
+/// One instruction form.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "atom")]
+pub struct Atom {
+    /// Its name, unique over all files.
+    pub name: Name,
+    /// What kind of thing it does.
+    pub class: Class,
+    /// Its text.
+    pub template: Spanned<String>,
+    /// Operands in order.
+    #[serde(default)]
+    pub operands: Vec<Spanned<Operand>>,
+    /// What it moves.
+    pub movement: Option<Spanned<Movement>>,
+    /// What it multiplies.
+    pub matrix: Option<Spanned<Matrix>>,
+    /// Value of its first operand.
+    pub means: Option<Spanned<Term>>,
+    /// Cost facts.
+    #[serde(default)]
+    pub cost: Cost,
+    /// Counter that it advances.
+    pub counter: Option<Name>,
+    /// May complete out of order with others of the counter.
+    #[serde(default)]
+    pub unordered: bool,
+    /// Groups for hazards.
+    #[serde(default)]
+    pub tags: Vec<Name>,
+    /// How sure it is; else the group's.
+    pub status: Option<Status>,
+    /// Where it comes from; else the group's.
+    pub sources: Option<Vec<Name>>,
+    /// For people.
+    pub note: Option<String>,
+    /// The test that shows why a value contradicts its document; for people.
+    pub override_: Option<String>,
+}
+
+/// Kinds of atoms.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)] // the words are those of `lanebook_tables::AtomClass`
+pub enum Class {
+    Move,
+    Matrix,
+    Alu,
+    CrossLane,
+    Convert,
+    Sync,
+    Control,
+}
+
+/// How sure a fact is.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)] // the words are those of `lanebook_tables::Status`
+pub enum Status {
+    Verified,
+    Documented,
+    Measured,
+    OneSource,
+    Contested,
+    Assumed,
+}
+
+/// What an operand is.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)] // the words are those of `lanebook_tables::Role`
+pub enum Role {
+    Def,
+    Use,
+    UseDef,
+    Address,
+    Immediate,
+    Label,
+}
+
+/// Memory spaces.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)] // the words are those of `lanebook_tables::Space`
+pub enum Space {
+    Register,
+    Shared,
+    Global,
+    Tensor,
+}
+
+/// What becomes of register bits that a layout does not name.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rest {
+    /// There are none: the layout names every bit.
+    #[default]
+    None,
+    /// Written as zero.
+    Zero,
+    /// Written as copies of the sign bit.
+    Sign,
+    /// Kept as they were.
+    Keep,
+    /// Not read.
+    Ignored,
+}
+
+/// One operand.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "operand")]
+pub struct Operand {
+    /// Its name in the template.
+    pub name: Name,
+    /// What it is.
+    pub role: Role,
+    /// Register class; not for immediates and labels.
+    pub class: Option<Name>,
+    /// Further classes that it takes.
+    #[serde(default)]
+    pub also: Vec<Name>,
+    /// Registers in the tuple.
+    #[serde(default = "one")]
+    pub registers: u8,
+    /// Element type of a matrix operand.
+    pub dtype: Option<Name>,
+    /// Layout of a matrix operand.
+    pub layout: Option<Spanned<String>>,
+    /// Logical extents; else from the matrix shape.
+    pub extents: Option<Spanned<(u16, u16)>>,
+    /// Bits that the layout does not name.
+    #[serde(default)]
+    pub rest: Rest,
+    /// Lowest and highest integer.
+    pub range: Option<Spanned<(i64, i64)>>,
+    /// Fixed register that the text does not show.
+    #[serde(default)]
+    pub implicit: bool,
+}
+
+fn one() -> u8 {
+    1
+}
+
+/// What a mover moves.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "movement")]
+pub struct Movement {
+    /// Width of a logical element in bits.
+    pub unit_bits: u16,
+    /// Extents of the logical coordinate.
+    pub extents: Spanned<Vec<u16>>,
+    /// Source.
+    pub from: Spanned<Side>,
+    /// Destination.
+    pub to: Spanned<Side>,
+    /// Immediate offset field.
+    pub offset: Option<Spanned<OffsetField>>,
+    /// The same, where there are several.
+    #[serde(default)]
+    pub offsets: Vec<Spanned<OffsetField>>,
+    /// Bits cross lanes inside the instruction.
+    #[serde(default)]
+    pub crosses_lanes: bool,
+}
+
+/// One side of a movement.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "side")]
+pub struct Side {
+    /// Where.
+    pub space: Space,
+    /// To (laneid, bit) or to (slot, byte).
+    pub layout: Spanned<String>,
+    /// Data or address operand.
+    pub operand: Name,
+    /// Second, uniform address operand.
+    pub base: Option<Name>,
+    /// Alignment of each slot's address; 1 if left out.
+    pub align_bytes: Option<Spanned<u16>>,
+    /// Bytes in a row from one slot's address.
+    pub slot_bytes: Option<Spanned<u16>>,
+    /// Bank model.
+    pub banks: Option<Name>,
+    /// Kind of access.
+    pub access: Option<Name>,
+    /// Bits that the layout does not name.
+    #[serde(default)]
+    pub rest: Rest,
+}
+
+/// Immediate offset field of a movement. Its range is the operand's.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "offset")]
+pub struct OffsetField {
+    /// The immediate operand.
+    pub operand: Name,
+    /// Bytes that one unit stands for.
+    #[serde(default = "scale_one")]
+    pub scale: u16,
+    /// Whose addresses it is added to.
+    pub on: Spanned<Vec<OffsetSide>>,
+}
+
+fn scale_one() -> u16 {
+    1
+}
+
+/// A side of a movement, by name.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum OffsetSide {
+    From,
+    To,
+}
+
+/// Shape of a matrix instruction.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "matrix")]
+pub struct Matrix {
+    /// Rows.
+    pub m: u16,
+    /// Columns.
+    pub n: u16,
+    /// Depth.
+    pub k: u16,
+    /// Operand A.
+    pub a: Name,
+    /// Operand B.
+    pub b: Name,
+    /// Operand C.
+    pub c: Name,
+    /// Operand D.
+    pub d: Name,
+}
+
+/// Cost facts.
+#[derive(Copy, Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default, rename = "cost")]
+pub struct Cost {
+    /// Issue slots.
+    pub issue: u16,
+    /// Cycles of the unit; 0 = not known.
+    pub cycles: u16,
+}
+
+impl Default for Cost {
+    fn default() -> Self {
+        Self { issue: 1, cycles: 0 }
+    }
+}

@@ -1,0 +1,147 @@
+//! The tables as they are written: one serde type for each kind of entry in `hw-tables/SCHEMA.md`.
+//!
+//! Names are strings with their place ([`Spanned`]); nothing is resolved here. Unknown fields and words are errors.
+mod arch;
+mod atom;
+mod isa;
+mod term;
+
+pub use arch::{Arch, Bank, Counter, Groups, Hazard, HazardOn, Place, Shared, Step, SyncRule};
+pub use atom::{Atom, Class, Cost, Matrix, Movement, OffsetField, OffsetSide, Operand, Rest, Role, Side, Space, Status};
+pub use isa::{FixedRegister, Isa, IsaFile, RegisterClass, RegisterKind, Tuples};
+pub use term::Term;
+
+use crate::spanned::{Entry, Spanned};
+use serde::Deserialize;
+
+/// A name with its place.
+pub type Name = Spanned<String>;
+
+/// `sources.ron`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SourcesFile {
+    /// [`SourceEntry`] each.
+    pub sources: Vec<Entry>,
+}
+
+/// A document that facts cite.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "source")]
+pub struct SourceEntry {
+    /// What facts cite it by.
+    pub key: Name,
+    /// Document and version.
+    pub title: String,
+    /// Where it can be had.
+    pub link: Option<String>,
+}
+
+/// `dtypes.ron`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DtypesFile {
+    /// [`Dtype`] each.
+    pub dtypes: Vec<Entry>,
+}
+
+/// An element type.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "dtype")]
+pub struct Dtype {
+    /// Its name.
+    pub name: Name,
+    /// Width in bits.
+    pub bits: u16,
+    /// What the bits mean.
+    pub kind: DtypeKind,
+}
+
+/// What the bits of an element mean.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DtypeKind {
+    /// Floating point.
+    Float,
+    /// Two's complement.
+    Signed,
+    /// Unsigned.
+    Unsigned,
+    /// No arithmetic meaning.
+    Bits,
+}
+
+/// `axes.ron`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AxesFile {
+    /// [`Axis`] each.
+    pub axes: Vec<Entry>,
+}
+
+/// A physical axis. Its number is fixed in `lanebook-layout`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "axis")]
+pub struct Axis {
+    /// Its name in layouts.
+    pub name: Name,
+    /// What one step along it is.
+    pub doc: String,
+}
+
+/// A file under a vendor's folder.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HwFile {
+    /// [`Access`] each.
+    #[serde(default)]
+    pub accesses: Vec<Entry>,
+    /// [`Tag`] each.
+    #[serde(default)]
+    pub tags: Vec<Entry>,
+    /// [`Group`] each.
+    #[serde(default)]
+    pub groups: Vec<Entry>,
+    /// An [`Arch`].
+    #[serde(default)]
+    pub arch: Option<Entry>,
+}
+
+/// A kind of memory access.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "access")]
+pub struct Access {
+    /// Its name.
+    pub name: Name,
+    /// The space it touches.
+    pub space: Space,
+    /// Who touches memory how.
+    pub doc: String,
+}
+
+/// A group of atoms that hazards speak of.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "tag")]
+pub struct Tag {
+    /// Its name.
+    pub name: Name,
+    /// Which atoms carry it.
+    pub doc: String,
+}
+
+/// Atoms that architectures have together.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "group")]
+pub struct Group {
+    /// Its name.
+    pub name: Name,
+    /// Instruction set of all its atoms.
+    pub isa: Name,
+    /// Status of atoms that do not state theirs.
+    pub status: Option<Status>,
+    /// Sources of atoms that do not state theirs.
+    #[serde(default)]
+    pub sources: Vec<Name>,
+    /// [`Atom`] each.
+    pub atoms: Vec<Entry>,
+}

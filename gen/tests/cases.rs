@@ -1,0 +1,203 @@
+//! Every error of the compiler: `cases/NAME.ron` beside the diagnostics it gives, `cases/NAME.stderr`.
+//!
+//! A case is a file added to the sound little tables in `base/`, or several, each after a line `// file: PATH`, which
+//! may also put one in the place of a file there. `LANEBOOK_BLESS=1 cargo test -p lanebook-gen` writes the expected texts.
+use lanebook_gen::diagnostics::Diagnostics;
+use lanebook_gen::source::Sources;
+use lanebook_gen::{Compiled, Failure, Mode, compile, compile_sources, ledger, load};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
+}
+
+/// The base tables by name, with files added or replaced.
+fn with(case: &[(String, String)]) -> Sources {
+    let mut diags = Diagnostics::new();
+    let base = load::find(&folder("base"), &mut diags);
+    assert!(diags.is_empty());
+    let mut files: BTreeMap<String, String> = base.iter().map(|(_, f)| (f.name.clone(), f.text.clone())).collect();
+    files.extend(case.iter().cloned());
+    let mut sources = Sources::default();
+    for (name, text) in files {
+        sources.add(&name, None, text);
+    }
+    sources
+}
+
+/// The files of a case: each begins with a line `// file: PATH`, the first may go without.
+fn split(text: &str) -> Vec<(String, String)> {
+    let mut files = vec![("hw-tables/case.ron".to_string(), String::new())];
+    for line in text.split_inclusive('\n') {
+        if let Some(name) = line.strip_prefix("// file: ") {
+            files.push((name.trim().to_string(), String::new()));
+        }
+        files.last_mut().unwrap().1.push_str(line);
+    }
+    files.retain(|(_, text)| !text.is_empty());
+    files
+}
+
+fn build(files: &[(&str, &str)]) -> Result<Compiled, Failure> {
+    let files: Vec<(String, String)> = files.iter().map(|(name, text)| (name.to_string(), text.to_string())).collect();
+    build_files(&files)
+}
+
+fn build_files(files: &[(String, String)]) -> Result<Compiled, Failure> {
+    let ledger = files.iter().any(|(name, _)| name == load::LEDGER);
+    compile_sources(with(files), Diagnostics::new(), if ledger { Mode::Release } else { Mode::Draft })
+}
+
+#[test]
+fn every_case_gives_its_diagnostics() {
+    let mut cases: Vec<PathBuf> = fs::read_dir(folder("cases")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    cases.retain(|path| path.extension().is_some_and(|ext| ext == "ron"));
+    cases.sort();
+    assert!(cases.len() > 20);
+    let bless = std::env::var_os("LANEBOOK_BLESS").is_some();
+    let mut wrong = Vec::new();
+    for path in cases {
+        let text = fs::read_to_string(&path).unwrap();
+        let found = match build_files(&split(&text)) {
+            Ok(_) => "no error\n".to_string(),
+            Err(failure) => failure.plain(),
+        };
+        let expected = path.with_extension("stderr");
+        if bless {
+            fs::write(&expected, &found).unwrap();
+        } else if fs::read_to_string(&expected).unwrap_or_default() != found {
+            wrong.push(format!("{}:\n{found}", path.display()));
+        }
+    }
+    assert!(wrong.is_empty(), "LANEBOOK_BLESS=1 accepts these:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_expectation_has_a_case_and_an_error() {
+    for entry in fs::read_dir(folder("cases")).unwrap() {
+        let path = entry.unwrap().path();
+        assert!(path.with_extension("ron").exists(), "{} has no case", path.display());
+        if path.extension().is_some_and(|ext| ext == "stderr") {
+            assert!(fs::read_to_string(&path).unwrap().contains("error: "), "{} expects no error", path.display());
+        }
+    }
+}
+
+#[test]
+fn an_excerpt_shows_every_place() {
+    let text = fs::read_to_string(folder("cases/sources_twice.ron")).unwrap();
+    let failure = build(&[("hw-tables/sources.ron", &text)]).unwrap_err();
+    let shown = failure.diagnostics.sorted()[0].excerpt(&failure.sources);
+    let expected = "\
+error: source `book` is declared twice
+ --> hw-tables/sources.ron:2:61
+  |
+2 | (sources: [(key: \"book\", title: \"The Book of Lanes\"), (key: \"book\", title: \"Another\"), (key: \"a#b\", title: \"Odd\")])
+  |                  ------ declared here first                 ^^^^^^
+  |
+  = help: rename or remove one of them";
+    assert_eq!(shown, expected, "\n{shown}");
+}
+
+#[test]
+fn the_base_compiles_and_answers() {
+    let compiled = build(&[]).unwrap_or_else(|failure| panic!("{}", failure.full()));
+    let tables = compiled.tables();
+    for (number, atom) in tables.atoms.iter().enumerate() {
+        assert_eq!(tables.atom_named(atom.name).map(|id| id.index()), Some(number));
+        assert!(tables.atom_named(&format!("{}?", atom.name)).is_none());
+    }
+    let arch = tables.arch_named("m1").and_then(|id| tables.arch(id)).unwrap();
+    assert_eq!(arch.banks[0].groups, [0b0011, 0b1100]);
+    assert_eq!(arch.hazards[0].operand, Some(1));
+    assert_eq!(arch.sync[0].steps[0].immediates, [0]);
+    assert!(tables.arch_named("m3").is_none());
+}
+
+#[test]
+fn inheritance_replaces_by_name_and_adds_the_rest() {
+    let text = r#"(
+        groups: [(name: "more", isa: "t", status: assumed, atoms: [(name: "nap", class: sync, template: "nap"), (name: "pause", class: sync, template: "pause {n}", operands: [(name: "n", role: immediate, range: (0, 0))])])],
+        arch: (name: "m2", extends: "m1", has: ["more"], lacks: ["wait"], expanded: ["add"], max_threads: 128,
+            banks: [(name: "b32", banks: 8, bank_bytes: 4, groups: consecutive(4)), (name: "a", banks: 1, bank_bytes: 4, groups: ["0,2", "1,3"])],
+            sync: [(producer: "shared.read", consumer: "shared.write", steps: [(atom: "barrier", place: after_producer)]), (producer: "shared.write", consumer: "shared.read", steps: [])],
+            counters: [(name: "mem", max: 0, in_order: true, wait: "pause", operand: "n")],
+            hazards: [], sources: ["book"]),
+    )"#;
+    let compiled = build(&[("hw-tables/m2.ron", text)]).unwrap_or_else(|failure| panic!("{}", failure.full()));
+    let tables = compiled.tables();
+    let arch = tables.arch_named("m2").and_then(|id| tables.arch(id)).unwrap();
+    let parent = tables.arch_named("m1").and_then(|id| tables.arch(id)).unwrap();
+    let has = |arch: &lanebook_tables::Arch<'_>, name: &str| {
+        let id = tables.atom_named(name);
+        arch.atoms.iter().find(|a| Some(a.atom) == id).map(|a| a.native)
+    };
+    assert_eq!((has(arch, "nap"), has(arch, "wait"), has(arch, "add"), has(parent, "add")), (Some(true), None, Some(false), Some(true)));
+    assert_eq!((arch.max_threads, arch.shared, arch.hazards.len(), arch.sync.len()), (128, parent.shared, 0, 2));
+    assert_eq!((arch.banks[0].name, arch.banks[0].groups, arch.banks[1].banks), ("a", &[0b0101, 0b1010][..], 8));
+    assert!(arch.sync[1].steps[0].after_producer && arch.sync[0].steps.is_empty());
+    assert_eq!((arch.counters.len(), arch.counters[0].max), (1, 0));
+}
+
+#[test]
+fn the_same_inputs_give_the_same_bytes() {
+    let (first, second) = (build(&[]).ok().unwrap(), build(&[]).ok().unwrap());
+    assert_eq!(first.rust(), second.rust());
+    assert!(first.rust().starts_with("// Generated by lanebook-gen; do not edit. Made from:\n//     hw-tables/axes.ron\n"));
+    assert!(!first.rust().contains(env!("CARGO_MANIFEST_DIR")), "generated text holds a local path");
+    assert_eq!(first.ledger(), second.ledger());
+}
+
+#[test]
+fn a_ledger_only_grows() {
+    let first = build(&[]).ok().unwrap();
+    let ids = first.ledger();
+    let second = build(&[(load::LEDGER, &ids)]).unwrap_or_else(|failure| panic!("{}", failure.full()));
+    assert_eq!(second.ledger(), ids, "regenerating changes nothing");
+    assert_eq!(second.tables().atoms[0].stable, 1);
+    // A new atom gets the next number, a lost one becomes a tombstone, everything else stays.
+    let names: Vec<&str> = second.model.atoms.iter().map(|a| a.name.as_str()).filter(|n| *n != "add").chain(["aaa"]).collect();
+    let next = ledger::update(second.loaded.ledger.as_ref(), names, []);
+    assert!(next.contains("(id: 1, name: \"add\", retired: true),"), "{next}");
+    assert!(next.contains("(id: 9, name: \"aaa\"),"), "{next}");
+    assert_eq!(ids.lines().filter(|line| !next.contains(*line)).count(), 1, "only the line of `add` changed");
+}
+
+#[test]
+fn inputs_and_folders_of_inputs_are_watched() {
+    let root = folder("base");
+    let watched: Vec<String> = load::watched(&root)
+        .iter()
+        .map(|path| path.strip_prefix(&root).unwrap().to_string_lossy().replace('\\', "/"))
+        .collect();
+    let expected = [
+        "hw-tables", "hw-tables/axes.ron", "hw-tables/base.ron", "hw-tables/dtypes.ron", "hw-tables/sources.ron",
+        "rules/isa", "rules/isa/t.ron",
+    ];
+    assert_eq!(watched, expected);
+}
+
+#[test]
+fn a_check_runs_alone() {
+    let sources = with(&split(&fs::read_to_string(folder("cases/coverage_registers.ron")).unwrap()));
+    let mut diags = Diagnostics::new();
+    let loaded = load::load(&sources, &mut diags);
+    let model = lanebook_gen::model::resolve(&loaded, &mut diags);
+    assert!(diags.is_empty());
+    for (name, check) in lanebook_gen::check::ALL {
+        assert_eq!(check(&model).is_empty(), name != "coverage", "{name}");
+    }
+}
+
+#[test]
+fn the_tables_of_this_repository_compile() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    if root.join("hw-tables/sources.ron").exists() {
+        let compiled = compile(&root, Mode::Release).unwrap_or_else(|failure| panic!("{}", failure.full()));
+        let again = compile(&root, Mode::Release).unwrap_or_else(|failure| panic!("{}", failure.full()));
+        assert_eq!(compiled.rust(), again.rust());
+        assert_eq!(compiled.ledger(), compiled.sources.iter().find(|(_, f)| f.name == load::LEDGER).unwrap().1.text);
+    }
+}

@@ -1,0 +1,57 @@
+//! The examples of `hw-tables/SCHEMA.md` are read with the schema that they document.
+use lanebook_gen::schema::{Arch, Atom, Group, HwFile, Isa, IsaFile, Operand, SourcesFile};
+use lanebook_gen::source::{Sources, Span};
+use lanebook_gen::spanned::{Entry, Spanned, read, whole};
+use serde::de::DeserializeOwned;
+use std::path::Path;
+
+fn parsed<T: DeserializeOwned>(sources: &Sources, span: Span) -> T {
+    read(sources, span).unwrap_or_else(|error| panic!("{}\n{}", error.plain(sources), error.excerpt(sources)))
+}
+
+#[test]
+fn every_example_is_sound() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../hw-tables/SCHEMA.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let mut kinds = Vec::new();
+    for block in text.split("```ron\n").skip(1).map(|rest| rest.split("```").next().unwrap()) {
+        let mut sources = Sources::default();
+        // Lists of entries and the architecture stand without what they are in.
+        let is_file = ["(sources:", "(\n    //", "(\n    isa:"].iter().any(|start| block.starts_with(start));
+        let text = match block {
+            _ if is_file => block.to_string(),
+            _ if block.starts_with("arch:") => format!("({block})"),
+            _ => format!("[{block}]"),
+        };
+        let id = sources.add("SCHEMA.md", None, text);
+        let span = whole(&sources, id);
+        if block.starts_with("(sources:") {
+            parsed::<SourcesFile>(&sources, span);
+            kinds.push("sources");
+        } else if block.starts_with("(\n    isa:") {
+            let file: IsaFile = parsed(&sources, span);
+            parsed::<Isa>(&sources, file.isa.span);
+            kinds.push("isa");
+        } else if is_file {
+            let file: HwFile = parsed(&sources, span);
+            let groups: Vec<Spanned<Group>> = file.groups.iter().map(|g| Spanned { value: parsed(&sources, g.span), span: g.span }).collect();
+            assert_eq!((groups.len(), file.accesses.len(), file.tags.len()), (1, 3, 1));
+            kinds.push("file");
+        } else if block.starts_with("arch:") {
+            parsed::<Arch>(&sources, parsed::<HwFile>(&sources, span).arch.unwrap().span);
+            kinds.push("arch");
+        } else {
+            for entry in parsed::<Vec<Entry>>(&sources, span) {
+                if sources.text(entry.span).contains("template:") {
+                    parsed::<Atom>(&sources, entry.span);
+                    kinds.push("atom");
+                } else {
+                    parsed::<Operand>(&sources, entry.span);
+                    kinds.push("operand");
+                }
+            }
+        }
+    }
+    kinds.dedup();
+    assert_eq!(kinds, ["sources", "file", "atom", "operand", "arch", "isa"]);
+}
