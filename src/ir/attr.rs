@@ -1,0 +1,84 @@
+//! Attributes and literals.
+use super::handle::{Name, TypeRef, Value};
+
+/// A literal operand.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Literal {
+    /// An integer, also hexadecimal in the text.
+    Int(i64),
+    /// `digits * 10^exponent`, exactly as written (`0.0` is `0 * 10^-1`).
+    Decimal {
+        /// All digits, with the sign.
+        digits: i64,
+        /// Power of ten.
+        exponent: i16,
+    },
+    /// A word: `true`, `false`, `inf`, `nan`.
+    Word(Name),
+}
+
+impl Literal {
+    /// The number as a double, correctly rounded for up to 15 digits and exponents within +-22.
+    /// `None` for a word.
+    #[must_use]
+    pub fn to_f64(self) -> Option<f64> {
+        match self {
+            Self::Int(value) => Some(value as f64),
+            Self::Decimal { digits, exponent } => {
+                let mut scale = 1.0f64;
+                for _ in 0..exponent.unsigned_abs().min(400) {
+                    scale *= 10.0;
+                }
+                let digits = digits as f64;
+                Some(if exponent < 0 { digits / scale } else { digits * scale })
+            }
+            Self::Word(_) => None,
+        }
+    }
+    /// The integer; a decimal counts when it is whole and zero (`0.0`).
+    #[must_use]
+    pub const fn to_int(self) -> Option<i64> {
+        match self {
+            Self::Int(value) | Self::Decimal { digits: value @ 0, .. } => Some(value),
+            Self::Decimal { .. } | Self::Word(_) => None,
+        }
+    }
+}
+
+/// An attribute's value.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum AttrValue {
+    /// No value: `{mask}`.
+    Unit,
+    /// An integer with its type, if written.
+    Int(i64, Option<TypeRef>),
+    /// A decimal number with its type, if written.
+    Number(Literal, Option<TypeRef>),
+    /// A string, without its quotes, escapes as written.
+    Str(Name),
+    /// A bare word, also `true` and `false`.
+    Word(Name),
+    /// `@name`, without `@`.
+    Symbol(Name),
+    /// `#name`, without `#`.
+    Alias(Name),
+    /// Layout text: `<(128,64),(64,1)>`, `S[...]`, `(8,4):(1,8)`.
+    Layout(Name),
+    /// `[...]`, the whole text with brackets; read integers with [`Program::list`](super::Program::list).
+    List(Name),
+    /// Any other balanced text, kept as it is.
+    Text(Name),
+    /// A value of the program: it is also an operand of the operation, after the main ones.
+    Operand(Value),
+    /// A number the client gave; only the client knows what it means.
+    Handle(u32),
+}
+
+/// An attribute: `key = value`.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Attr {
+    /// Key as written, maybe with a prefix (`nv_tileas.layout`).
+    pub key: Name,
+    /// Value.
+    pub value: AttrValue,
+}

@@ -1,0 +1,595 @@
+//! Changing a program.
+//!
+//! Every change goes through the pools' journal, so a [`Mark`] that is undone restores the program exactly. Before a
+//! change of several records, room for all of them is checked: outside a mark a change happens whole or not at all;
+//! inside one, only a full journal can stop it half way, and then the mark must be undone.
+use super::attr::{AttrValue, Literal};
+use super::data::{AttrData, AttrKind, BlockData, OpData, RegionData, UseData, UseKind, ValueData, ValueKind};
+use super::error::ErrorKind;
+use super::handle::{AttrRef, Block, Name, Op, Region, TypeRef, Use, Value};
+use super::program::{Program, payload};
+use super::storage::Mark;
+use super::types::{Encoding, Type};
+use super::{lexer, words};
+use lanebook_tables::OpId;
+
+/// Result of a change.
+pub type Edit<T = ()> = Result<T, ErrorKind>;
+
+impl Program<'_, '_> {
+    // ---- marks
+    /// Opens a mark: a state to which [`undo`](Self::undo) goes back. Marks nest like brackets.
+    pub fn mark(&mut self) -> Mark {
+        self.pools.open()
+    }
+    /// Closes a mark and keeps what was done since.
+    pub fn keep(&mut self, mark: Mark) {
+        self.pools.keep(mark);
+    }
+    /// Closes a mark and takes back everything done since: records, links, types, free lists.
+    pub fn undo(&mut self, mark: Mark) {
+        self.pools.undo(mark);
+    }
+    /// A number that changes with every write.
+    #[must_use]
+    pub fn writes(&self) -> u32 {
+        self.pools.writes()
+    }
+
+    // ---- types and names
+    /// The handle of a type; equal types have one handle.
+    pub fn intern(&mut self, ty: Type) -> Edit<TypeRef> {
+        let index = match self.pools.types.iter().position(|known| self.same_type(known, &ty)) {
+            Some(index) => index,
+            None => self.pools.add_type(ty)?,
+        };
+        TypeRef::at(index).ok_or(ErrorKind::Broken)
+    }
+    /// Whether two types are the same: names compare by their text.
+    #[must_use]
+    pub fn same_type(&self, a: &Type, b: &Type) -> bool {
+        (a.kind, a.dtype, a.space, a.shape) == (b.kind, b.dtype, b.space, b.shape)
+            && self.same_encoding(a, b)
+    }
+    /// Whether two types have the same encoding: texts compare as texts, not as layouts.
+    #[must_use]
+    pub fn same_encoding(&self, a: &Type, b: &Type) -> bool {
+        match (a.encoding, b.encoding) {
+            (Encoding::Alias(x), Encoding::Alias(y)) | (Encoding::Written(x), Encoding::Written(y)) => {
+                x == y || self.text(x) == self.text(y)
+            }
+            (x, y) => x == y,
+        }
+    }
+    /// Whether the encodings of two types are the same, or a shape that is left out says nothing of one.
+    pub(crate) fn encodings_agree(&self, a: &Type, b: &Type) -> bool {
+        let known = a.shape.is_known() && b.shape.is_known();
+        !known || self.same_type(&Type { space: b.space, ..*a }, b)
+    }
+    /// A name from the library's words or from the program's text.
+    pub fn word(&self, word: &str) -> Edit<Name> {
+        words::find(word).or_else(|| lexer::find(self.text, word)).ok_or(ErrorKind::UnknownWord)
+    }
+
+    // ---- making operations
+    pub(crate) fn new_op(&mut self, decl: Option<OpId>, name: Name) -> Edit<Op> {
+        Op::at(self.pools.add(OpData::new(decl, name))?).ok_or(ErrorKind::Broken)
+    }
+    /// Puts an operation that stands nowhere into a block, before another or at the end.
+    pub(crate) fn link(&mut self, op: Op, block: Block, before: Option<Op>) -> Edit {
+        let prev = match before {
+            Some(before) => self.previous(before),
+            None => self.last(block),
+        };
+        self.pools.edit::<OpData>(op.index(), |data| (data.block, data.prev, data.next) = (Some(block), prev, before))?;
+        match prev {
+            Some(prev) => self.pools.edit::<OpData>(prev.index(), |data| data.next = Some(op))?,
+            None => self.pools.edit::<BlockData>(block.index(), |data| data.first_op = Some(op))?,
+        }
+        match before {
+            Some(before) => self.pools.edit::<OpData>(before.index(), |data| data.prev = Some(op)),
+            None => self.pools.edit::<BlockData>(block.index(), |data| data.last_op = Some(op)),
+        }
+    }
+    fn unlink(&mut self, op: Op) -> Edit {
+        let data = *self.op_data(op).ok_or(ErrorKind::Stale)?;
+        let Some(block) = data.block else { return Ok(()) };
+        match data.prev {
+            Some(prev) => self.pools.edit::<OpData>(prev.index(), |at| at.next = data.next)?,
+            None => self.pools.edit::<BlockData>(block.index(), |at| at.first_op = data.next)?,
+        }
+        match data.next {
+            Some(next) => self.pools.edit::<OpData>(next.index(), |at| at.prev = data.prev)?,
+            None => self.pools.edit::<BlockData>(block.index(), |at| at.last_op = data.prev)?,
+        }
+        self.pools.edit::<OpData>(op.index(), |at| (at.block, at.prev, at.next) = (None, None, None))
+    }
+    /// Makes an operation right before another. Its regions are there, each with one empty block.
+    pub fn insert_before(&mut self, anchor: Op, decl: OpId, operands: &[Value], results: &[Type]) -> Edit<Op> {
+        let block = self.block_of(anchor).ok_or(ErrorKind::Stale)?;
+        self.make(decl, operands, results, block, Some(anchor))
+    }
+    /// Makes an operation at the end of a block. Its regions are there, each with one empty block.
+    pub fn append(&mut self, block: Block, decl: OpId, operands: &[Value], results: &[Type]) -> Edit<Op> {
+        self.block_data(block).ok_or(ErrorKind::Stale)?;
+        self.make(decl, operands, results, block, None)
+    }
+    fn make(&mut self, decl: OpId, operands: &[Value], results: &[Type], block: Block, before: Option<Op>) -> Edit<Op> {
+        let regions = usize::from(self.tables.op(decl).ok_or(ErrorKind::UnknownOp)?.regions);
+        self.pools.room::<OpData>(1)?;
+        self.pools.room::<UseData>(operands.len())?;
+        self.pools.room::<ValueData>(results.len())?;
+        self.pools.room::<RegionData>(regions)?;
+        self.pools.room::<BlockData>(regions)?;
+        if operands.iter().any(|value| self.value_data(*value).is_none()) {
+            return Err(ErrorKind::Stale);
+        }
+        for ty in results {
+            self.intern(*ty)?;
+        }
+        let op = self.new_op(Some(decl), Name::EMPTY)?;
+        for value in operands {
+            self.push_operand(op, *value, UseKind::Main)?;
+        }
+        for ty in results {
+            let ty = self.intern(*ty)?;
+            self.push_result(op, ty, Name::EMPTY)?;
+        }
+        for _ in 0..regions {
+            self.push_region(op)?;
+        }
+        self.link(op, block, before)?;
+        Ok(op)
+    }
+    /// Moves an operation, with everything in it, right before another. Its results lose their names when the block
+    /// changes, since a name need not be free there.
+    pub fn move_before(&mut self, op: Op, anchor: Op) -> Edit {
+        let block = self.block_of(anchor).ok_or(ErrorKind::Stale)?;
+        if op == anchor {
+            return Ok(());
+        }
+        if self.is_inside(anchor, op) {
+            return Err(ErrorKind::Misplaced);
+        }
+        let moved = self.block_of(op) != Some(block);
+        self.unlink(op)?;
+        self.link(op, block, Some(anchor))?;
+        let mut at = if moved { self.result(op, 0) } else { None };
+        while let Some(value) = at {
+            self.pools.edit::<ValueData>(value.index(), |data| data.name = Name::EMPTY)?;
+            at = self.value_data(value).and_then(|data| data.next);
+        }
+        Ok(())
+    }
+    /// Whether an operation stands somewhere inside another.
+    #[must_use]
+    pub fn is_inside(&self, op: Op, outer: Op) -> bool {
+        let mut at = self.parent(op);
+        while let Some(parent) = at {
+            if parent == outer {
+                return true;
+            }
+            at = self.parent(parent);
+        }
+        false
+    }
+
+    // ---- parts of operations
+    /// Adds an empty region with one empty block.
+    pub(crate) fn push_region(&mut self, op: Op) -> Edit<Block> {
+        let last = self.regions(op).last();
+        let region = self.pools.add(RegionData { owner: Some(op), first_block: None, next: None })?;
+        let region = Region::at(region).ok_or(ErrorKind::Broken)?;
+        match last {
+            Some(last) => self.pools.edit::<RegionData>(last.index(), |data| data.next = Some(region))?,
+            None => self.pools.edit::<OpData>(op.index(), |data| data.first_region = Some(region))?,
+        }
+        self.push_block(region)
+    }
+    /// Adds an empty block to a region.
+    pub(crate) fn push_block(&mut self, region: Region) -> Edit<Block> {
+        let last = self.blocks(region).last();
+        let block = self.pools.add(BlockData { region: Some(region), next: None, first_op: None, last_op: None, first_arg: None })?;
+        let block = Block::at(block).ok_or(ErrorKind::Broken)?;
+        match last {
+            Some(last) => self.pools.edit::<BlockData>(last.index(), |data| data.next = Some(block))?,
+            None => self.pools.edit::<RegionData>(region.index(), |data| data.first_block = Some(block))?,
+        }
+        Ok(block)
+    }
+    fn new_value(&mut self, kind: ValueKind, owner: usize, number: usize, ty: TypeRef, name: Name) -> Edit<Value> {
+        let number = u16::try_from(number).map_err(|_| ErrorKind::NumberTooLarge)?;
+        let data = ValueData {
+            name, ty, owner: owner as u16, number, next: None, first_use: None, attrs: None, chain: None, kind,
+        };
+        Value::at(self.pools.add(data)?).ok_or(ErrorKind::Broken)
+    }
+    pub(crate) fn push_result(&mut self, op: Op, ty: TypeRef, name: Name) -> Edit<Value> {
+        let last = self.results(op).last();
+        let number = last.and_then(|last| self.value_data(last)).map_or(0, |data| usize::from(data.number).saturating_add(1));
+        let value = self.new_value(ValueKind::Result, op.index(), number, ty, name)?;
+        match last {
+            Some(last) => self.pools.edit::<ValueData>(last.index(), |data| data.next = Some(value))?,
+            None => self.pools.edit::<OpData>(op.index(), |data| data.first_result = Some(value))?,
+        }
+        Ok(value)
+    }
+    /// Adds a result to an operation.
+    pub fn add_result(&mut self, op: Op, ty: Type) -> Edit<Value> {
+        let ty = self.intern(ty)?;
+        self.push_result(op, ty, Name::EMPTY)
+    }
+    pub(crate) fn push_argument(&mut self, block: Block, ty: TypeRef, name: Name) -> Edit<Value> {
+        let last = self.arguments(block).last();
+        let number = last.and_then(|last| self.value_data(last)).map_or(0, |data| usize::from(data.number).saturating_add(1));
+        let value = self.new_value(ValueKind::Argument, block.index(), number, ty, name)?;
+        match last {
+            Some(last) => self.pools.edit::<ValueData>(last.index(), |data| data.next = Some(value))?,
+            None => self.pools.edit::<BlockData>(block.index(), |data| data.first_arg = Some(value))?,
+        }
+        Ok(value)
+    }
+    /// Adds an argument to a block.
+    pub fn add_argument(&mut self, block: Block, ty: Type) -> Edit<Value> {
+        let ty = self.intern(ty)?;
+        self.push_argument(block, ty, Name::EMPTY)
+    }
+    /// Removes a result that nothing uses; those after it move down one number.
+    pub fn remove_result(&mut self, op: Op, number: usize) -> Edit {
+        let value = self.result(op, number).ok_or(ErrorKind::Stale)?;
+        let before = number.checked_sub(1).and_then(|number| self.result(op, number));
+        let next = self.drop_value(value)?;
+        match before {
+            Some(before) => self.pools.edit::<ValueData>(before.index(), |data| data.next = next),
+            None => self.pools.edit::<OpData>(op.index(), |data| data.first_result = next),
+        }
+    }
+    /// Removes a block argument that nothing uses; those after it move down one number.
+    pub fn remove_argument(&mut self, block: Block, number: usize) -> Edit {
+        let value = self.arguments(block).nth(number).ok_or(ErrorKind::Stale)?;
+        let before = number.checked_sub(1).and_then(|number| self.arguments(block).nth(number));
+        let next = self.drop_value(value)?;
+        match before {
+            Some(before) => self.pools.edit::<ValueData>(before.index(), |data| data.next = next),
+            None => self.pools.edit::<BlockData>(block.index(), |data| data.first_arg = next),
+        }
+    }
+    /// Renumbers the values after an unused one and frees it; answers its successor.
+    fn drop_value(&mut self, value: Value) -> Edit<Option<Value>> {
+        let data = *self.value_data(value).ok_or(ErrorKind::Stale)?;
+        if data.first_use.is_some() {
+            return Err(ErrorKind::StillUsed);
+        }
+        let mut at = data.next;
+        while let Some(later) = at {
+            // Results share the first one's name: they have none of their own.
+            self.pools.edit::<ValueData>(later.index(), |later| {
+                later.number = later.number.saturating_sub(1);
+                if data.number == 0 && later.number == 0 && later.name.is_empty() { later.name = data.name; }
+            })?;
+            at = self.value_data(later).and_then(|data| data.next);
+        }
+        self.release_attrs(data.attrs)?;
+        self.pools.release::<ValueData>(value.index())?;
+        Ok(data.next)
+    }
+    /// A literal as a value, to be used as an operand once or more.
+    pub fn literal_value(&mut self, literal: Literal) -> Edit<Value> {
+        self.pools.room::<AttrData>(1)?;
+        self.pools.room::<ValueData>(1)?;
+        let (kind, bits, extra) = match literal {
+            Literal::Int(value) => (AttrKind::Int, payload(value), 0),
+            Literal::Decimal { digits, exponent } => (AttrKind::Decimal, payload(digits), exponent),
+            Literal::Word(name) => (AttrKind::LiteralWord, name.parts(), 0),
+        };
+        let cell = self.pools.add(AttrData { key: Name::EMPTY, next: None, ty: None, payload: bits, extra, kind })?;
+        let ty = self.intern(Type::ELIDED)?;
+        let value = self.new_value(ValueKind::Literal, 0, 0, ty, Name::EMPTY)?;
+        self.pools.edit::<ValueData>(value.index(), |data| data.attrs = AttrRef::at(cell))?;
+        Ok(value)
+    }
+
+    // ---- operands
+    pub(crate) fn push_operand(&mut self, op: Op, value: Value, kind: UseKind) -> Edit<Use> {
+        let next_use = self.value_data(value).ok_or(ErrorKind::Stale)?.first_use;
+        let last = self.op_data(op).ok_or(ErrorKind::Stale)?.last_operand;
+        let place = self.pools.add(UseData { value: Some(value), owner: op, next: None, next_use, prev_use: None, kind })?;
+        let place = Use::at(place).ok_or(ErrorKind::Broken)?;
+        if let Some(next) = next_use {
+            self.pools.edit::<UseData>(next.index(), |data| data.prev_use = Some(place))?;
+        }
+        self.pools.edit::<ValueData>(value.index(), |data| data.first_use = Some(place))?;
+        match last {
+            Some(last) => self.pools.edit::<UseData>(last.index(), |data| data.next = Some(place))?,
+            None => self.pools.edit::<OpData>(op.index(), |data| data.first_operand = Some(place))?,
+        }
+        self.pools.edit::<OpData>(op.index(), |data| data.last_operand = Some(place))?;
+        Ok(place)
+    }
+    /// Adds a main operand after all operands.
+    pub fn add_operand(&mut self, op: Op, value: Value) -> Edit<Use> {
+        self.pools.room::<UseData>(1)?;
+        self.push_operand(op, value, UseKind::Main)
+    }
+    /// Adds a subscript to the operand added last.
+    pub fn add_subscript(&mut self, op: Op, value: Value) -> Edit<Use> {
+        self.pools.room::<UseData>(1)?;
+        self.push_operand(op, value, UseKind::Subscript)
+    }
+    fn detach(&mut self, place: Use) -> Edit {
+        let data = *self.use_data(place).ok_or(ErrorKind::Stale)?;
+        let Some(value) = data.value else { return Err(ErrorKind::Stale) };
+        match data.prev_use {
+            Some(prev) => self.pools.edit::<UseData>(prev.index(), |at| at.next_use = data.next_use)?,
+            None => self.pools.edit::<ValueData>(value.index(), |at| at.first_use = data.next_use)?,
+        }
+        if let Some(next) = data.next_use {
+            self.pools.edit::<UseData>(next.index(), |at| at.prev_use = data.prev_use)?;
+        }
+        Ok(())
+    }
+    fn drop_dead_literal(&mut self, value: Value) -> Edit {
+        let Some(data) = self.value_data(value).copied() else { return Ok(()) };
+        if data.kind == ValueKind::Literal && data.first_use.is_none() {
+            self.release_attrs(data.attrs)?;
+            self.pools.release::<ValueData>(value.index())?;
+        }
+        Ok(())
+    }
+    /// Lets a use see another value.
+    pub fn set_use(&mut self, place: Use, value: Value) -> Edit {
+        let old = self.used(place).ok_or(ErrorKind::Stale)?;
+        if old == value {
+            return Ok(());
+        }
+        let next_use = self.value_data(value).ok_or(ErrorKind::Stale)?.first_use;
+        self.detach(place)?;
+        self.pools.edit::<UseData>(place.index(), |data| {
+            (data.value, data.next_use, data.prev_use) = (Some(value), next_use, None);
+        })?;
+        if let Some(next) = next_use {
+            self.pools.edit::<UseData>(next.index(), |data| data.prev_use = Some(place))?;
+        }
+        self.pools.edit::<ValueData>(value.index(), |data| data.first_use = Some(place))?;
+        self.drop_dead_literal(old)
+    }
+    /// Replaces a main operand.
+    pub fn set_operand(&mut self, op: Op, number: usize, value: Value) -> Edit {
+        let place = self.operand_use(op, number).ok_or(ErrorKind::Stale)?;
+        self.set_use(place, value)
+    }
+    /// Removes a main operand with its subscripts; those after it move down one number.
+    pub fn remove_operand(&mut self, op: Op, number: usize) -> Edit {
+        let place = self.operand_use(op, number).ok_or(ErrorKind::Stale)?;
+        let mut next = self.use_data(place).and_then(|data| data.next);
+        self.remove_use(op, place)?;
+        while let Some(at) = next.filter(|at| self.use_data(*at).is_some_and(|data| data.kind == UseKind::Subscript)) {
+            next = self.use_data(at).and_then(|data| data.next);
+            self.remove_use(op, at)?;
+        }
+        Ok(())
+    }
+    fn remove_use(&mut self, op: Op, place: Use) -> Edit {
+        let data = *self.use_data(place).ok_or(ErrorKind::Stale)?;
+        let before = self.uses_by(op).take_while(|at| *at != place).last();
+        self.detach(place)?;
+        match before {
+            Some(before) => self.pools.edit::<UseData>(before.index(), |at| at.next = data.next)?,
+            None => self.pools.edit::<OpData>(op.index(), |at| at.first_operand = data.next)?,
+        }
+        if data.next.is_none() {
+            self.pools.edit::<OpData>(op.index(), |at| at.last_operand = before)?;
+        }
+        self.pools.release::<UseData>(place.index())?;
+        data.value.map_or(Ok(()), |value| self.drop_dead_literal(value))
+    }
+    fn drop_operands(&mut self, op: Op) -> Edit {
+        while let Some(place) = self.op_data(op).and_then(|data| data.first_operand) {
+            self.remove_use(op, place)?;
+        }
+        Ok(())
+    }
+
+    // ---- values
+    /// Every use of `old` sees `new` from now on.
+    pub fn replace_all_uses(&mut self, old: Value, new: Value) -> Edit {
+        if old == new {
+            return Ok(());
+        }
+        self.value_data(new).ok_or(ErrorKind::Stale)?;
+        while let Some(place) = self.value_data(old).and_then(|data| data.first_use) {
+            self.set_use(place, new)?;
+        }
+        Ok(())
+    }
+    /// Changes a value's type.
+    pub fn set_type(&mut self, value: Value, ty: Type) -> Edit {
+        let ty = self.intern(ty)?;
+        self.pools.edit::<ValueData>(value.index(), |data| data.ty = ty)
+    }
+    /// Gives a value a name from the words or the text. The caller answers for it being free in the value's scope.
+    pub fn set_name(&mut self, value: Value, name: &str) -> Edit {
+        let name = self.word(name)?;
+        self.pools.edit::<ValueData>(value.index(), |data| data.name = name)
+    }
+    /// Lets a value take another's name; the other has none then.
+    pub fn take_name(&mut self, value: Value, from: Value) -> Edit {
+        let name = self.value_data(from).ok_or(ErrorKind::Stale)?.name;
+        self.pools.edit::<ValueData>(from.index(), |data| data.name = Name::EMPTY)?;
+        self.pools.edit::<ValueData>(value.index(), |data| data.name = name)
+    }
+
+    // ---- erasing
+    /// Erases an operation with everything in it. Its results must be unused.
+    pub fn erase(&mut self, op: Op) -> Edit {
+        self.op_data(op).filter(|data| data.block.is_some()).ok_or(ErrorKind::Stale)?;
+        if self.results(op).any(|value| self.is_used(value)) {
+            return Err(ErrorKind::StillUsed);
+        }
+        let outside = |user: Op| user != op && !self.is_inside(user, op);
+        let escapes = self.inside(op).any(|inner| {
+            self.results(inner).flat_map(|value| self.uses(value)).filter_map(|place| self.user(place)).any(outside)
+        });
+        if escapes {
+            return Err(ErrorKind::StillUsed);
+        }
+        self.drop_operands(op)?;
+        let mut at = self.inside(op).next();
+        while let Some(inner) = at {
+            self.drop_operands(inner)?;
+            at = self.following(inner, Some(op));
+        }
+        // Innermost first: go down to an operation without operations, release it, look at its parent again.
+        let mut at = op;
+        loop {
+            let inner = self.inside(at).next();
+            if let Some(inner) = inner {
+                at = inner;
+                continue;
+            }
+            let parent = self.parent(at);
+            self.release_op(at)?;
+            if at == op {
+                return Ok(());
+            }
+            at = parent.ok_or(ErrorKind::Broken)?;
+        }
+    }
+    fn release_op(&mut self, op: Op) -> Edit {
+        self.unlink(op)?;
+        let data = *self.op_data(op).ok_or(ErrorKind::Stale)?;
+        self.release_attrs(data.attrs)?;
+        self.release_values(data.first_result)?;
+        let mut region = data.first_region;
+        while let Some(at) = region {
+            let data = *self.region_data(at).ok_or(ErrorKind::Broken)?;
+            let mut block = data.first_block;
+            while let Some(at) = block {
+                let data = *self.block_data(at).ok_or(ErrorKind::Broken)?;
+                self.release_values(data.first_arg)?;
+                self.pools.release::<BlockData>(at.index())?;
+                block = data.next;
+            }
+            self.pools.release::<RegionData>(at.index())?;
+            region = data.next;
+        }
+        self.pools.release::<OpData>(op.index())
+    }
+    fn release_values(&mut self, first: Option<Value>) -> Edit {
+        let mut at = first;
+        while let Some(value) = at {
+            let data = *self.value_data(value).ok_or(ErrorKind::Broken)?;
+            self.release_attrs(data.attrs)?;
+            self.pools.release::<ValueData>(value.index())?;
+            at = data.next;
+        }
+        Ok(())
+    }
+    fn release_attrs(&mut self, first: Option<AttrRef>) -> Edit {
+        let mut at = first;
+        while let Some(attr) = at {
+            let next = self.attr_data(attr).ok_or(ErrorKind::Broken)?.next;
+            self.pools.release::<AttrData>(attr.index())?;
+            at = next;
+        }
+        Ok(())
+    }
+
+    // ---- attributes
+    pub(crate) fn attr_record(&self, key: Name, value: AttrValue) -> AttrData {
+        let (kind, bits, extra, ty) = match value {
+            AttrValue::Unit | AttrValue::Operand(_) => (AttrKind::Unit, [0; 4], 0, None),
+            AttrValue::Int(value, ty) => (AttrKind::Int, payload(value), 0, ty),
+            AttrValue::Number(Literal::Int(value), ty) => (AttrKind::Int, payload(value), 0, ty),
+            AttrValue::Number(Literal::Decimal { digits, exponent }, ty) => (AttrKind::Decimal, payload(digits), exponent, ty),
+            AttrValue::Number(Literal::Word(name), ty) => (AttrKind::LiteralWord, name.parts(), 0, ty),
+            AttrValue::Str(name) => (AttrKind::Str, name.parts(), 0, None),
+            AttrValue::Word(name) => (AttrKind::Word, name.parts(), 0, None),
+            AttrValue::Symbol(name) => (AttrKind::Symbol, name.parts(), 0, None),
+            AttrValue::Alias(name) => (AttrKind::Alias, name.parts(), 0, None),
+            AttrValue::Layout(name) => (AttrKind::Layout, name.parts(), 0, None),
+            AttrValue::List(name) => (AttrKind::List, name.parts(), 0, None),
+            AttrValue::Text(name) => (AttrKind::Text, name.parts(), 0, None),
+            AttrValue::Handle(number) => (AttrKind::Handle, payload(i64::from(number)), 0, None),
+        };
+        AttrData { key, next: None, ty, payload: bits, extra, kind }
+    }
+    /// Sets an operation's attribute: in its place, under its key as written, when it is there; else after the others.
+    /// A value that is an operand is added to the operands too (and then the attribute goes last).
+    pub fn set_attr(&mut self, op: Op, key: &str, value: AttrValue) -> Edit {
+        let first = self.op_data(op).ok_or(ErrorKind::Stale)?.attrs;
+        let Some(found) = self.find_attr(first, key) else {
+            let key = self.word(key)?;
+            return self.push_attr(op, key, value);
+        };
+        let data = *self.attr_data(found).ok_or(ErrorKind::Broken)?;
+        if data.kind == AttrKind::Operand || matches!(value, AttrValue::Operand(_)) {
+            self.pools.room::<UseData>(1)?;
+            self.remove_attr(op, key)?;
+            return self.push_attr(op, data.key, value);
+        }
+        let record = self.attr_record(data.key, value);
+        self.pools.edit::<AttrData>(found.index(), |at| *at = AttrData { next: data.next, ..record })
+    }
+    fn find_attr(&self, first: Option<AttrRef>, key: &str) -> Option<AttrRef> {
+        core::iter::successors(first, |at| self.attr_data(*at)?.next)
+            .find(|at| self.attr_data(*at).is_some_and(|data| self.key_is(data.key, key)))
+    }
+    pub(crate) fn push_attr(&mut self, op: Op, key: Name, value: AttrValue) -> Edit {
+        self.pools.room::<AttrData>(1)?;
+        let mut record = self.attr_record(key, value);
+        if let AttrValue::Operand(value) = value {
+            self.pools.room::<UseData>(1)?;
+            let place = self.push_operand(op, value, UseKind::Attr)?;
+            (record.kind, record.payload) = (AttrKind::Operand, [place.index() as u16, 0, 0, 0]);
+        }
+        let first = self.op_data(op).ok_or(ErrorKind::Stale)?.attrs;
+        let cell = self.append_attr(first, record)?;
+        if first.is_none() {
+            self.pools.edit::<OpData>(op.index(), |data| data.attrs = cell)?;
+        }
+        Ok(())
+    }
+    fn append_attr(&mut self, first: Option<AttrRef>, record: AttrData) -> Edit<Option<AttrRef>> {
+        let last = core::iter::successors(first, |at| self.attr_data(*at)?.next).last();
+        let cell = AttrRef::at(self.pools.add(record)?);
+        if let Some(last) = last {
+            self.pools.edit::<AttrData>(last.index(), |data| data.next = cell)?;
+        }
+        Ok(cell)
+    }
+    /// Adds an attribute to a block argument.
+    pub fn add_value_attr(&mut self, value: Value, key: &str, attr: AttrValue) -> Edit {
+        let key = self.word(key)?;
+        self.push_value_attr(value, key, attr)
+    }
+    pub(crate) fn push_value_attr(&mut self, value: Value, key: Name, attr: AttrValue) -> Edit {
+        let data = self.value_data(value).ok_or(ErrorKind::Stale)?;
+        if data.kind != ValueKind::Argument {
+            return Err(ErrorKind::Misplaced);
+        }
+        let (first, record) = (data.attrs, self.attr_record(key, attr));
+        let cell = self.append_attr(first, record)?;
+        if first.is_none() {
+            self.pools.edit::<ValueData>(value.index(), |data| data.attrs = cell)?;
+        }
+        Ok(())
+    }
+    /// Removes an operation's attribute, if it is there.
+    pub fn remove_attr(&mut self, op: Op, key: &str) -> Edit {
+        let first = self.op_data(op).ok_or(ErrorKind::Stale)?.attrs;
+        let Some(found) = self.find_attr(first, key) else { return Ok(()) };
+        let data = *self.attr_data(found).ok_or(ErrorKind::Broken)?;
+        let before = core::iter::successors(first, |at| self.attr_data(*at)?.next).take_while(|at| *at != found).last();
+        if let (AttrKind::Operand, [place, ..]) = (data.kind, data.payload)
+            && let Some(place) = Use::at(usize::from(place))
+        {
+            self.remove_use(op, place)?;
+        }
+        match before {
+            Some(before) => self.pools.edit::<AttrData>(before.index(), |at| at.next = data.next)?,
+            None => self.pools.edit::<OpData>(op.index(), |at| at.attrs = data.next)?,
+        }
+        self.pools.release::<AttrData>(found.index())
+    }
+}

@@ -1,0 +1,59 @@
+//! The tile IR: a small MLIR-like program in storage lent by the caller.
+//!
+//! ```text
+//! text --parse--> Program --verify--> passes (edit, marks) --print--> text
+//! ```
+//!
+//! What it is: operations with operands, results, attributes and regions; values in SSA form with use lists; interned
+//! types. Operations are declared in `rules/ops.ron`; nothing here asks for an operation's name, only for its role.
+//!
+//! Guarantees: no heap, no recursion, no panic; every limit is an [`ErrorKind::Capacity`]; what the printer writes the
+//! reader reads back to an equal program; a [`Mark`] that is undone restores the program exactly.
+//!
+//! Does not: give layouts a meaning (`lanebook_layout` does), choose anything, or know an architecture.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `handle` `types` `attr` `error` | the small `Copy` types everything speaks in |
+//! | `data` `storage` | records, pools, free lists, undo journal |
+//! | `program` | questions; `edit`: changes; `builder`: making a program without text |
+//! | `lexer` `parse*` | text to program |
+//! | `print` | program to text |
+//! | `graph` | the program as terms for the rule engine |
+//! | `verify*` | structure, dominance, signatures |
+mod attr;
+mod builder;
+mod data;
+pub mod edit;
+mod error;
+mod explain;
+mod graph;
+mod handle;
+mod lexer;
+mod parse;
+mod parse_attr;
+mod parse_op;
+mod parse_type;
+mod print;
+mod program;
+mod storage;
+mod types;
+mod verify;
+mod verify_types;
+mod written;
+pub mod words;
+
+#[cfg(test)]
+mod tests;
+
+pub use attr::{Attr, AttrValue, Literal};
+pub use builder::Builder;
+pub use error::{Error, ErrorKind, Lexeme, Place, Pool, Slot, Want};
+pub use graph::{Node, TileGraph};
+pub use handle::{AttrRef, Block, MAX_HANDLES, Name, Op, Region, TypeRef, Use, Value};
+pub use parse::{Options, parse};
+pub use print::{Annotate, Plain, integer as print_integer, print};
+pub use program::{Carried, Def, Loop, Program};
+pub use storage::{LargeStorage, Mark, Pools, SmallStorage, Storage, Usage};
+pub use types::{Encoding, MAX_RANK, Shape, Type, TypeKind};
+pub use verify::verify;

@@ -1,0 +1,8 @@
+//! Tests of the tile IR.
+mod edit;
+mod errors;
+mod fuzz;
+mod limits;
+mod round;
+mod seed;
+mod support;
