@@ -1,2 +1,30 @@
-//! Placeholder.
+//! GPU data layouts, by the book.
 #![no_std]
+#![forbid(unsafe_code)]
+#![cfg_attr(
+    not(test),
+    deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable, clippy::todo)
+)]
+
+#[cfg(test)]
+extern crate std;
+
+pub mod assign;
+pub mod compile;
+pub mod emit;
+pub mod expr;
+pub mod ir;
+pub mod map;
+pub mod place;
+pub mod plan;
+pub mod rewrite;
+
+/// The tables that were compiled into this build from `hw-tables/` and `rules/`.
+#[allow(clippy::all, missing_docs)]
+mod generated {
+    include!(concat!(env!("OUT_DIR"), "/tables.rs"));
+}
+
+pub use generated::TABLES;
+pub use lanebook_layout as layout;
+pub use lanebook_tables as tables;

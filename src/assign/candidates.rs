@@ -1,0 +1,76 @@
+//! Candidates for shared layouts: the plain tile, XOR swizzles, padding.
+//!
+//! The families follow from figures in the tables alone (bank span, access widths, the run of a wave-uniform writer), so
+//! a new architecture brings its own. Order matters only for ties: plain first, then swizzles (they cost no memory),
+//! then padding, smaller before larger.
+
+use crate::map::{SharedLayout, TileShape};
+use lanebook_layout::{Pad, Padding, PostMap, Swizzle, Unit};
+
+/// Figures that shape the families.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Family {
+    /// Bytes that all banks deliver together, the widest model.
+    pub bank_span: u32,
+    /// Widest access in bytes.
+    pub widest: u32,
+    /// Bytes of the longest wave-uniform run; 0 = none.
+    pub run: u32,
+}
+
+/// The candidates for a tile, in order.
+pub fn candidates(shape: TileShape, family: Family) -> impl Iterator<Item = SharedLayout> {
+    [true, false].into_iter().flat_map(move |row_major| {
+        let plain = core::iter::once(PostMap::None);
+        plain.chain(swizzles(shape, family, row_major)).chain(paddings(shape, family, row_major)).map(move |post| SharedLayout { row_major, post })
+    })
+}
+
+fn log2(n: u32) -> u8 {
+    u8::try_from(n.max(1).ilog2()).unwrap_or(0)
+}
+
+/// log2 of the bytes of a contiguous row.
+fn row_bits(shape: TileShape, row_major: bool) -> u8 {
+    let inner = if row_major { shape.cols } else { shape.rows };
+    inner.saturating_add(log2(u32::from(shape.bits / 8)))
+}
+
+/// Swizzles that permute pieces of 4 to `widest` bytes inside the bank span by bits of the row number.
+fn swizzles(shape: TileShape, family: Family, row_major: bool) -> impl Iterator<Item = PostMap> {
+    let (top, span) = (log2(family.widest), log2(family.bank_span));
+    let row = row_bits(shape, row_major);
+    let total = shape.total().saturating_add(log2(u32::from(shape.bits / 8)));
+    let element = log2(u32::from(shape.bits / 8));
+    // The coarsest piece first: it keeps the widest accesses whole.
+    (element.max(2)..=top).rev().flat_map(move |base| {
+        let most = span.min(row).saturating_sub(base);
+        (1..=most).rev().flat_map(move |bits| {
+            (0u8..=3).filter_map(move |skip| {
+                let source = row.checked_add(skip)?;
+                let shift = source.checked_sub(base)?;
+                if shift < bits || source.checked_add(bits)? > total {
+                    return None;
+                }
+                Swizzle::new(bits, base, i8::try_from(shift).ok()?, Unit::Byte).ok().map(PostMap::Swizzle)
+            })
+        })
+    })
+}
+
+/// Padding after each row, or after each wave-uniform run where that is longer.
+fn paddings(shape: TileShape, family: Family, row_major: bool) -> impl Iterator<Item = PostMap> {
+    let row = 1u32.checked_shl(u32::from(row_bits(shape, row_major))).unwrap_or(u32::MAX);
+    let intervals = [row, if family.run > row { family.run } else { 0 }];
+    intervals.into_iter().filter(|&i| i > 0).flat_map(move |interval| {
+        let mut pad = family.widest;
+        let least = 4u32.max(u32::from(shape.bits / 8));
+        let mut pads = [0u32; 6];
+        for slot in &mut pads {
+            *slot = if pad >= least { pad } else { 0 };
+            pad /= 2;
+        }
+        let wide = [family.widest.saturating_mul(2), family.widest.saturating_mul(4)];
+        pads.into_iter().chain(wide).filter(|&p| p > 0).filter_map(move |pad| Padding::new(&[Pad { interval, pad }], Unit::Byte).ok().map(PostMap::Padding))
+    })
+}

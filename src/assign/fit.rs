@@ -1,0 +1,345 @@
+//! Division: does a tile movement decompose into an atom and a quotient that its addressing can supply?
+//!
+//! The tile's composed map (register bits to element bits to bytes) is divided by the atom's layout bit by bit: where
+//! the atom fixes both the register place and the byte, the tile must agree exactly; where the atom leaves an address
+//! slot free, the tile's column becomes that slot's address. What is left over are the instances.
+
+use super::mover::{Mover, Place};
+use crate::map::{Columns, Fragment, MemoryMap, log2_exact};
+
+/// A movement decomposed into instances of one atom.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Fit {
+    /// Element bits that each bit of the slot number (= the supplying lane's number) adds.
+    pub slots: Columns<u32, 6>,
+    /// Element bits that each warp bit adds.
+    pub warps: Columns<u32, 5>,
+    /// Element bits that each bit of the instance number adds.
+    pub instances: Columns<u32, 12>,
+    /// Register movers: for each bit of the atom's register number the bit of the fragment's register number.
+    pub tuple: Columns<u8, 5>,
+    /// Register movers: the fragment register-number bit of each instance bit.
+    pub instance_registers: Columns<u8, 12>,
+}
+
+impl Fit {
+    /// log2 of the number of instructions a warp issues.
+    #[must_use]
+    pub fn count_log2(&self) -> u32 {
+        self.instances.len() as u32
+    }
+
+    /// Number of instructions a warp issues.
+    #[must_use]
+    pub fn count(&self) -> u32 {
+        1u32.checked_shl(self.count_log2()).unwrap_or(u32::MAX)
+    }
+}
+
+/// Why a movement is no multiple of an atom. Each value carries the figures that decided.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reject {
+    /// The atom serves another number of lanes (both as log2).
+    Lanes {
+        /// The atom's.
+        atom: u8,
+        /// The wave's.
+        wave: u8,
+    },
+    /// A lane's share is wider than the lane's part of the tile.
+    Share {
+        /// Bits the atom moves a lane.
+        atom_bits: u32,
+        /// Bits the tile has a lane.
+        tile_bits: u32,
+    },
+    /// Neighbours in a lane's share are not neighbours in memory.
+    Apart {
+        /// Bytes between them in the atom.
+        atom_bytes: u32,
+        /// Bytes between them in the tile's memory map.
+        tile_bytes: u32,
+    },
+    /// Neighbours in a lane's share lie a run-time stride apart.
+    Strided {
+        /// Bytes between them in the atom.
+        atom_bytes: u32,
+    },
+    /// Addresses are aligned to less than the atom needs.
+    Alignment {
+        /// What the atom needs, in bytes.
+        need: u32,
+        /// What is certain, in bytes.
+        have: u32,
+    },
+    /// The atom fills part of a register and the elements around it belong to the same register.
+    Packing {
+        /// Bits the atom fills.
+        atom_bits: u32,
+    },
+    /// The atom's registers are consecutive, the tile's are not.
+    RegisterOrder,
+    /// The atom writes one consecutive run for the wave, which this shared layout breaks.
+    Run {
+        /// Byte of the run at which no element starts, or one that is not next in global memory.
+        byte: u32,
+    },
+    /// An element is split by the atom.
+    Element {
+        /// Width of the element in bits.
+        element_bits: u16,
+    },
+    /// The atom's facts are not native here: the assembler would expand it.
+    NotNative,
+    /// The tile has no such movement (its form of addressing is not available here).
+    Form,
+    /// The tile is too large for the planner's limits.
+    Size,
+    /// Legal, but dearer than the pick (costs in quarter units).
+    Dearer,
+}
+
+/// What registers may look like.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Registers {
+    /// A tuple's registers need not be consecutive.
+    pub any: bool,
+    /// Each element may have a register of its own, however narrow it is: the tile only passes through.
+    pub loose: bool,
+}
+
+/// Divides a movement between registers (`fragment`) and memory (`map`) by `mover`.
+///
+/// `need` is the alignment in bytes that the atom wants, `align` the certain one of the tile's start and of every
+/// multiple of its run-time stride; `form` says what registers may look like.
+pub fn fit_registers(mover: &Mover, fragment: &Fragment, map: &MemoryMap, need: u32, align: u32, form: Registers) -> Result<Fit, Reject> {
+    let wave = u8::try_from(fragment.lane.len()).map_err(|_| Reject::Size)?;
+    if mover.lanes != wave {
+        return Err(Reject::Lanes { atom: mover.lanes, wave });
+    }
+    let element = log2_exact(u64::from(fragment.shape.bits)).ok_or(Reject::Element { element_bits: fragment.shape.bits })?;
+    if element < 3 {
+        return Err(Reject::Element { element_bits: fragment.shape.bits });
+    }
+    let tile_bits = u32::from(fragment.shape.bits).checked_shl(fragment.register.len() as u32).ok_or(Reject::Size)?;
+    if mover.register_bits > tile_bits {
+        return Err(Reject::Share { atom_bits: mover.register_bits, tile_bits });
+    }
+    if mover.register_bits < u32::from(fragment.shape.bits) {
+        return Err(Reject::Element { element_bits: fragment.shape.bits });
+    }
+    let whole = mover.register_bits == u32::from(fragment.shape.bits);
+    if mover.register_bits < 32 && fragment.shape.bits < 32 && !(form.loose && whole) {
+        return Err(Reject::Packing { atom_bits: mover.register_bits });
+    }
+    if mover.register_base != 0 {
+        return Err(Reject::Packing { atom_bits: mover.register_bits });
+    }
+    let packing = if form.loose && mover.register_bits < 32 { 0 } else { fragment.packing() };
+    let mut used = 0u32;
+    let mut slots: [Option<u32>; 6] = [None; 6];
+    let mut tuple = Columns::new();
+    for &bit in mover.bits.as_slice() {
+        let (register, memory) = mover.sides(bit);
+        let e = match register {
+            Place::Lane(k) => fragment.lane.get(usize::from(k)).ok_or(Reject::Lanes { atom: mover.lanes, wave })?,
+            Place::RegisterBit(k) if k < element => {
+                // Inside one element: both sides must keep its bytes in order.
+                if memory != Place::Byte(k.saturating_sub(3)) {
+                    return Err(Reject::Element { element_bits: fragment.shape.bits });
+                }
+                if k >= 5 {
+                    push_tuple(&mut tuple, k.saturating_sub(5))?;
+                }
+                continue;
+            }
+            Place::RegisterBit(k) => {
+                let place = k.saturating_sub(element);
+                if place < packing {
+                    used |= 1u32.checked_shl(u32::from(place)).ok_or(Reject::Size)?;
+                    fragment.register.get(usize::from(place)).ok_or(Reject::Packing { atom_bits: mover.register_bits })?
+                } else {
+                    let chosen = choose_register_bit(fragment, map, memory, used, place, packing, form.any)?;
+                    used |= 1u32.checked_shl(u32::from(chosen)).ok_or(Reject::Size)?;
+                    push_tuple(&mut tuple, chosen.saturating_sub(packing).saturating_add(wide(element)))?;
+                    fragment.register.get(usize::from(chosen)).ok_or(Reject::RegisterOrder)?
+                }
+            }
+            _ => continue,
+        };
+        match memory {
+            Place::Slot(k) => {
+                *slots.get_mut(usize::from(k)).ok_or(Reject::Size)? = Some(e);
+            }
+            Place::Byte(want) => check_byte(map, e, bytes_of(want))?,
+            _ => {}
+        }
+    }
+    let mut out = Fit { slots: Columns::new(), warps: fragment.warp, instances: Columns::new(), tuple, instance_registers: Columns::new() };
+    for slot in slots {
+        match slot {
+            Some(e) if out.slots.push(e) => {}
+            Some(_) => return Err(Reject::Size),
+            None => break,
+        }
+    }
+    for (place, &e) in fragment.register.as_slice().iter().enumerate() {
+        let place = u8::try_from(place).map_err(|_| Reject::Size)?;
+        if (used >> place) & 1 == 1 {
+            continue;
+        }
+        if place < packing {
+            return Err(Reject::Packing { atom_bits: mover.register_bits });
+        }
+        if !out.instances.push(e) || !out.instance_registers.push(place.saturating_sub(packing).saturating_add(wide(element))) {
+            return Err(Reject::Size);
+        }
+    }
+    check_alignment(map, &out, need, align)?;
+    Ok(out)
+}
+
+/// log2 of the registers one element spans.
+fn wide(element: u8) -> u8 {
+    element.saturating_sub(5)
+}
+
+fn push_tuple(tuple: &mut Columns<u8, 5>, bit: u8) -> Result<(), Reject> {
+    if tuple.push(bit) { Ok(()) } else { Err(Reject::Size) }
+}
+
+/// The fragment's register bit for the atom's next register bit: the next one in order where registers must be
+/// consecutive; else the first unused one that the memory side can take.
+fn choose_register_bit(fragment: &Fragment, map: &MemoryMap, memory: Place, used: u32, place: u8, packing: u8, any: bool) -> Result<u8, Reject> {
+    let count = u8::try_from(fragment.register.len()).map_err(|_| Reject::Size)?;
+    if !any {
+        return if place < count { Ok(place) } else { Err(Reject::RegisterOrder) };
+    }
+    let mut found = Err(Reject::RegisterOrder);
+    for candidate in packing..count {
+        if (used >> candidate) & 1 == 1 {
+            continue;
+        }
+        let e = fragment.register.get(usize::from(candidate)).ok_or(Reject::Size)?;
+        match memory {
+            Place::Byte(want) => match check_byte(map, e, bytes_of(want)) {
+                Ok(()) => return Ok(candidate),
+                Err(reason) => found = found.or(Err(reason)),
+            },
+            _ => return Ok(candidate),
+        }
+    }
+    found
+}
+
+fn bytes_of(exponent: u8) -> u32 {
+    1u32.checked_shl(u32::from(exponent)).unwrap_or(0)
+}
+
+/// The element bits `e` must be exactly `want` bytes away.
+fn check_byte(map: &MemoryMap, e: u32, want: u32) -> Result<(), Reject> {
+    let have = map.at(e);
+    if have.lead != 0 {
+        return Err(Reject::Strided { atom_bytes: want });
+    }
+    if have.bytes != want {
+        return Err(Reject::Apart { atom_bytes: want, tile_bytes: have.bytes });
+    }
+    Ok(())
+}
+
+/// Every slot's address is a multiple of `need`.
+fn check_alignment(map: &MemoryMap, fit: &Fit, need: u32, align: u32) -> Result<(), Reject> {
+    let mut have = align;
+    let columns = fit.slots.as_slice().iter().chain(fit.warps.as_slice()).chain(fit.instances.as_slice());
+    for &e in columns {
+        let bytes = map.at(e).bytes;
+        if bytes != 0 {
+            have = have.min(1u32.checked_shl(bytes.trailing_zeros()).unwrap_or(u32::MAX));
+        }
+    }
+    if have < need { Err(Reject::Alignment { need, have }) } else { Ok(()) }
+}
+
+/// Divides a movement from one memory to another by `mover`. The distribution over lanes, warps and instances is free;
+/// it is chosen so that neighbouring lanes take neighbouring shares of global memory, or, where the destination is one
+/// wave-uniform run, so that the run is filled in order.
+pub fn fit_copy(mover: &Mover, from: &MemoryMap, to: &MemoryMap, wave: u8, warps: u8, need: (u32, u32), align: (u32, u32)) -> Result<Fit, Reject> {
+    if mover.lanes != wave {
+        return Err(Reject::Lanes { atom: mover.lanes, wave });
+    }
+    let total = from.shape.total();
+    let element = log2_exact(u64::from(from.shape.bits)).filter(|&e| e >= 3).ok_or(Reject::Element { element_bits: from.shape.bits })?;
+    let element_bytes = 1u32.checked_shl(u32::from(element.saturating_sub(3))).ok_or(Reject::Size)?;
+    let mut share_bits = 0u8;
+    let mut run = false;
+    for bit in mover.bits.as_slice() {
+        match (bit.from, bit.to) {
+            (Place::Byte(a), Place::Byte(b)) if a == b => share_bits = share_bits.saturating_add(1),
+            (Place::Slot(a), Place::Slot(b)) if a == b => {}
+            (Place::Slot(_), Place::Byte(_)) => run = true,
+            _ => return Err(Reject::Form),
+        }
+    }
+    let share_bytes = 1u32.checked_shl(u32::from(share_bits)).ok_or(Reject::Size)?;
+    let fixed = u32::from(share_bits).checked_sub(u32::from(element.saturating_sub(3))).ok_or(Reject::Share { atom_bits: share_bytes.saturating_mul(8), tile_bits: u32::from(from.shape.bits) })?;
+    let needed = fixed.saturating_add(u32::from(wave)).saturating_add(u32::from(warps));
+    if u32::from(total) < needed {
+        return Err(Reject::Share { atom_bits: share_bytes.saturating_mul(8), tile_bits: u32::from(from.shape.bits) });
+    }
+    // Element bits in the order in which they are dealt out: share, lanes, warps, instances.
+    let mut order: Columns<u32, { crate::map::MAX_BITS }> = Columns::new();
+    for k in 0..total {
+        let byte = element_bytes.checked_shl(u32::from(k)).ok_or(Reject::Size)?;
+        let e = if run { unpadded_element(to, byte, element_bytes).ok_or(Reject::Run { byte })? } else { 1u32.checked_shl(u32::from(k)).ok_or(Reject::Size)? };
+        if !order.push(e) {
+            return Err(Reject::Size);
+        }
+    }
+    let mut out = Fit { slots: Columns::new(), warps: Columns::new(), instances: Columns::new(), tuple: Columns::new(), instance_registers: Columns::new() };
+    for (k, &e) in order.as_slice().iter().enumerate() {
+        let k = k as u32;
+        let byte = element_bytes.checked_shl(k).ok_or(Reject::Size)?;
+        let pushed = if k < fixed {
+            check_byte(from, e, byte)?;
+            check_byte(to, e, byte)?;
+            true
+        } else if k < fixed.saturating_add(u32::from(wave)) {
+            if run && to.at(e).bytes != byte {
+                return Err(Reject::Run { byte });
+            }
+            out.slots.push(e)
+        } else if k < needed {
+            out.warps.push(e)
+        } else {
+            out.instances.push(e)
+        };
+        if !pushed {
+            return Err(Reject::Size);
+        }
+    }
+    check_alignment(from, &out, need.0, align.0)?;
+    check_alignment(to, &out, need.1, align.1)?;
+    Ok(out)
+}
+
+/// The element that the plain (unpadded) byte offset belongs to. For a swizzled map that is the element stored at that
+/// byte; for a padded one the element whose unpadded place it is.
+fn unpadded_element(map: &MemoryMap, byte: u32, element_bytes: u32) -> Option<u32> {
+    match map.combine {
+        crate::map::Combine::Xor => map.element_at(byte),
+        crate::map::Combine::Add => {
+            // Columns in ascending order are the plain offsets 1, 2, 4, ... elements.
+            let place = log2_exact(u64::from(byte.checked_div(element_bytes)?))?;
+            let mut sorted: Columns<(u32, u32), { crate::map::MAX_BITS }> = Columns::new();
+            for (bit, c) in map.columns.as_slice().iter().enumerate() {
+                if !sorted.push((c.bytes, 1u32.checked_shl(bit as u32)?)) {
+                    return None;
+                }
+            }
+            let rank = |bytes: u32| sorted.as_slice().iter().filter(|(b, _)| *b < bytes).count();
+            sorted.as_slice().iter().find(|(b, _)| rank(*b) == usize::from(place)).map(|&(_, e)| e)
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Flow of fragments: a register tile's distribution goes wherever the value goes unchanged.
+//!
+//! Anchors (a product's operands, a store's chosen width) are spread over the values that must share them: through
+//! loops' carried values, elementwise operations and undecided conversions as they are, through transpositions
+//! transposed. Two anchors that meet and differ are a conflict, which only a conversion could mend.
+
+use crate::ir::{Def, Op, Program, Value};
+use crate::map::Fragment;
+use crate::plan::{FragmentPlan, PlanError, PlanPool};
+use heapless::VecView;
+use lanebook_tables::{LayoutTrait, OpRole};
+
+/// Most values that wait to be looked at.
+const WAITING: usize = 64;
+
+/// Spreads `fragment` from `value`; new pairs are appended to `fragments`.
+pub fn spread(program: &Program<'_, '_>, value: Value, fragment: Fragment, fragments: &mut VecView<FragmentPlan>) -> Result<(), PlanError> {
+    let mut waiting: heapless::Vec<(Value, Fragment, Option<Op>), WAITING> = heapless::Vec::new();
+    let full = PlanError::Capacity { pool: PlanPool::Worklist, capacity: WAITING as u32 };
+    waiting.push((value, fragment, None)).map_err(|_| full)?;
+    while let Some((value, fragment, from)) = waiting.pop() {
+        if !is_register_tile(program, value) {
+            continue;
+        }
+        if let Some(known) = fragments.iter().find(|f| f.value == value) {
+            if known.fragment == fragment {
+                continue;
+            }
+            return Err(from.map_or(PlanError::Capacity { pool: PlanPool::Fragments, capacity: 0 }, |op| PlanError::Conflict { op }));
+        }
+        let capacity = u32::try_from(fragments.capacity()).unwrap_or(u32::MAX);
+        fragments.push(FragmentPlan { value, fragment }).map_err(|_| PlanError::Capacity { pool: PlanPool::Fragments, capacity })?;
+        let mut result = Ok(());
+        let mut send = |value: Option<Value>, fragment: Fragment, op: Op| {
+            if let Some(value) = value
+                && waiting.push((value, fragment, Some(op))).is_err()
+            {
+                result = Err(full);
+            }
+        };
+        backward(program, value, fragment, &mut send);
+        forward(program, value, fragment, &mut send);
+        result?;
+    }
+    Ok(())
+}
+
+/// A tile that lives in registers.
+pub fn is_register_tile(program: &Program<'_, '_>, value: Value) -> bool {
+    let ty = program.type_of(value);
+    ty.is_tile() && !ty.is_memory()
+}
+
+/// To where the value comes from.
+fn backward(program: &Program<'_, '_>, value: Value, fragment: Fragment, send: &mut impl FnMut(Option<Value>, Fragment, Op)) {
+    match program.def(value) {
+        Def::Result(op, number) => match program.role(op) {
+            OpRole::For => {
+                if let Some(carried) = program.carried(op).nth(usize::from(number)) {
+                    for v in [Some(carried.init), Some(carried.argument), carried.yielded] {
+                        send(v, fragment, op);
+                    }
+                }
+            }
+            OpRole::Matrix => send(program.operand(op, 2), fragment, op),
+            _ => match program.layout_trait(op) {
+                LayoutTrait::Transposing => send(program.operand(op, 0), fragment.transposed(), op),
+                LayoutTrait::Transparent => program.operands(op).for_each(|v| send(Some(v), fragment, op)),
+                LayoutTrait::Converting if program.role(op) == OpRole::Convert => send(program.operand(op, 0), fragment, op),
+                _ => {}
+            },
+        },
+        Def::Argument(block, number) => {
+            if let Some(owner) = program.owner_of(block).filter(|o| program.role(*o) == OpRole::For)
+                && let Some(carried) = usize::from(number).checked_sub(1).and_then(|n| program.carried(owner).nth(n))
+            {
+                for v in [Some(carried.init), carried.yielded, carried.result] {
+                    send(v, fragment, owner);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// To where the value goes.
+fn forward(program: &Program<'_, '_>, value: Value, fragment: Fragment, send: &mut impl FnMut(Option<Value>, Fragment, Op)) {
+    for place in program.uses(value) {
+        let (Some(user), Some(number)) = (program.user(place), program.operand_number(place)) else { continue };
+        match program.role(user) {
+            OpRole::Yield => {
+                if let Some(owner) = program.parent(user).filter(|o| program.role(*o) == OpRole::For)
+                    && let Some(carried) = program.carried(owner).nth(number)
+                {
+                    for v in [Some(carried.init), Some(carried.argument), carried.result] {
+                        send(v, fragment, user);
+                    }
+                }
+            }
+            OpRole::For => {
+                if let Some(carried) = number.checked_sub(3).and_then(|n| program.carried(user).nth(n)) {
+                    for v in [Some(carried.argument), carried.yielded, carried.result] {
+                        send(v, fragment, user);
+                    }
+                }
+            }
+            OpRole::Matrix if number == 2 => send(program.result(user, 0), fragment, user),
+            OpRole::Matrix => {}
+            role => match program.layout_trait(user) {
+                LayoutTrait::Transposing => send(program.result(user, 0), fragment.transposed(), user),
+                LayoutTrait::Transparent => {
+                    program.results(user).for_each(|v| send(Some(v), fragment, user));
+                    program.operands(user).for_each(|v| send(Some(v), fragment, user));
+                }
+                LayoutTrait::Converting if role == OpRole::Convert => send(program.result(user, 0), fragment, user),
+                _ => {}
+            },
+        }
+    }
+}

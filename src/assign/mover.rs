@@ -1,0 +1,128 @@
+//! Movers bit by bit: a table atom's two layouts as one list of bits, at byte granularity.
+//!
+//! A mover's logical coordinate is split into bits. Each bit has one *place* on each side: a bit of the lane number or
+//! of the register bit offset on a register side, a bit of the address slot or a byte offset on a memory side. What
+//! cannot be said so is not a mover the planner can divide by, and the build's checks say so about the table.
+
+use crate::map::{Columns, log2_exact};
+use lanebook_layout::{AxisId, LayoutRef};
+use lanebook_tables::{Atom, AtomId, Side, Space};
+
+/// Where one bit of the logical coordinate stands on one side.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
+pub enum Place {
+    /// Nowhere (the coordinate bit does not matter on this side).
+    #[default]
+    Nowhere,
+    /// A bit of the lane number.
+    Lane(u8),
+    /// A power of two of the bit offset in the lane's registers, as its exponent.
+    RegisterBit(u8),
+    /// A bit of the address slot's number.
+    Slot(u8),
+    /// A power of two of bytes from the slot's address, as its exponent.
+    Byte(u8),
+}
+
+/// One bit of a mover's coordinate.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
+pub struct MoverBit {
+    /// On the source side.
+    pub from: Place,
+    /// On the destination side.
+    pub to: Place,
+}
+
+/// Most bits of a mover's coordinate, the bits inside its unit included.
+pub const MAX_MOVER_BITS: usize = 14;
+
+/// A mover, ready for division.
+#[derive(Copy, Clone, Debug)]
+pub struct Mover {
+    /// The table's atom.
+    pub atom: AtomId,
+    /// Source space.
+    pub from: Space,
+    /// Destination space.
+    pub to: Space,
+    /// Coordinate bits.
+    pub bits: Columns<MoverBit, MAX_MOVER_BITS>,
+    /// Bit offset of the data in the lane's registers when the coordinate is zero (the upper half of a register, say).
+    pub register_base: u16,
+    /// Register bits that one instruction fills or empties in a lane.
+    pub register_bits: u32,
+    /// log2 of the lanes that take part.
+    pub lanes: u8,
+}
+
+impl Mover {
+    /// The mover of an atom; `None` if the atom moves nothing or has extents or strides that are no powers of two.
+    #[must_use]
+    pub fn of(id: AtomId, atom: &Atom<'_>) -> Option<Self> {
+        let movement = atom.movement.as_ref()?;
+        let unit = log2_exact(u64::from(movement.unit_bits))?;
+        let mut count = 1u64;
+        for &extent in movement.extents {
+            count = count.checked_mul(u64::from(extent))?;
+        }
+        let total = log2_exact(count)?;
+        let mut bits = Columns::new();
+        for bit in 3..unit {
+            let byte = bit.checked_sub(3)?;
+            let inner = |side: &Side<'_>| if side.space == Space::Register { Place::RegisterBit(bit) } else { Place::Byte(byte) };
+            if !bits.push(MoverBit { from: inner(&movement.from), to: inner(&movement.to) }) {
+                return None;
+            }
+        }
+        for bit in 0..total {
+            let x = 1u64.checked_shl(u32::from(bit))?;
+            let step = MoverBit { from: place(&movement.from.layout, x)?, to: place(&movement.to.layout, x)? };
+            if !bits.push(step) {
+                return None;
+            }
+        }
+        let mut lanes = 0u8;
+        let mut register_bits = 1u32;
+        for b in bits.as_slice() {
+            for p in [b.from, b.to] {
+                match p {
+                    Place::Lane(k) | Place::Slot(k) => lanes = lanes.max(k.checked_add(1)?),
+                    Place::RegisterBit(k) => register_bits = register_bits.max(2u32.checked_shl(u32::from(k))?),
+                    _ => {}
+                }
+            }
+        }
+        // A wave-uniform destination still has lanes: they stand on the other side.
+        let base = [&movement.from, &movement.to].iter().find(|s| s.space == Space::Register).map_or(Ok(0), |s| s.layout.offset_on(0, AxisId::BIT)).ok()?;
+        Some(Self {
+            atom: id,
+            from: movement.from.space,
+            to: movement.to.space,
+            bits,
+            register_base: u16::try_from(base).ok()?,
+            register_bits,
+            lanes,
+        })
+    }
+
+    /// The place of a bit on the register side and on the memory side, for movers between the two.
+    #[must_use]
+    pub fn sides(&self, bit: MoverBit) -> (Place, Place) {
+        if self.from == Space::Register { (bit.from, bit.to) } else { (bit.to, bit.from) }
+    }
+}
+
+/// Where the coordinate `x` (one bit) stands, relative to where zero stands.
+fn place(layout: &LayoutRef<'_>, x: u64) -> Option<Place> {
+    let on = |axis: AxisId| -> Option<i64> { layout.offset_on(x, axis).ok()?.checked_sub(layout.offset_on(0, axis).ok()?) };
+    let (lane, bit, slot, byte) = (on(AxisId::LANE)?, on(AxisId::BIT)?, on(AxisId::SLOT)?, on(AxisId::BYTE)?);
+    let exponent = |v: i64| log2_exact(u64::try_from(v).ok()?);
+    match (lane, bit, slot, byte) {
+        (0, 0, 0, 0) => Some(Place::Nowhere),
+        (v, 0, 0, 0) => exponent(v).map(Place::Lane),
+        (0, v, 0, 0) => exponent(v).map(Place::RegisterBit),
+        (0, 0, v, 0) => exponent(v).map(Place::Slot),
+        (0, 0, 0, v) => exponent(v).map(Place::Byte),
+        _ => None,
+    }
+}

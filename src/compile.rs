@@ -1,0 +1,319 @@
+//! The whole path in one call: program in, plan and kernel text out.
+
+use crate::assign::mover::Mover;
+use crate::assign::{Workspace, choose};
+use crate::emit::step::{LoopSpan, Pattern, Step, Steps, Virtual};
+use crate::emit::{Address, Advance, Context, EmitError, Held, Kernel, Lookup, Param, TextError, parameters};
+use crate::expr::{Arena, Choice, ExprId, Node, Reg, SelectScratch, Selector, SimplifyScratch, Variable};
+use crate::ir::{Op, Program};
+use crate::place::place;
+use crate::plan::{AllocPlan, FragmentPlan, GlobalPlan, Loser, MovePlan, Plan, PlanError, ProductPlan};
+use core::fmt::Write;
+use heapless::{Vec, VecView};
+use lanebook_tables::{ArchId, Tables};
+
+/// Why a program was not compiled.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// No plan.
+    Plan(PlanError),
+    /// No steps.
+    Emit(EmitError),
+    /// The text sink refused.
+    Text(TextError),
+    /// The program has no function to compile.
+    NoFunction,
+}
+
+impl From<PlanError> for Error {
+    fn from(e: PlanError) -> Self {
+        Self::Plan(e)
+    }
+}
+impl From<EmitError> for Error {
+    fn from(e: EmitError) -> Self {
+        Self::Emit(e)
+    }
+}
+impl From<TextError> for Error {
+    fn from(e: TextError) -> Self {
+        Self::Text(e)
+    }
+}
+
+/// Storage for planning and emission, `const`-constructible: a static, a stack frame, or memory of the caller's.
+///
+/// `STEPS`: instructions of the kernel. `TUPLES`: register tuples. `NODES`: index-expression nodes. `LOSERS`: reasons kept.
+#[derive(Debug)]
+pub struct Storage<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: usize> {
+    movers: Vec<Mover, 96>,
+    movements: Vec<crate::assign::Movement, 48>,
+    allocs: Vec<AllocPlan, 16>,
+    fragments: Vec<FragmentPlan, 48>,
+    globals: Vec<GlobalPlan, 16>,
+    moves: Vec<MovePlan, 48>,
+    products: Vec<ProductPlan, 8>,
+    losers: Vec<Loser, LOSERS>,
+    steps: Vec<Step, STEPS>,
+    finished: Vec<Step, STEPS>,
+    tuples: Vec<Virtual, TUPLES>,
+    patterns: Vec<Pattern, 32>,
+    loops: Vec<LoopSpan, 8>,
+    params: Vec<Param, 64>,
+    held: Vec<Held, 48>,
+    addresses: Vec<Address, 256>,
+    advances: Vec<Advance, 128>,
+    nodes: Vec<Node, NODES>,
+    variables: Vec<Variable, 256>,
+    buckets: [ExprId; 256],
+    forward: [ExprId; NODES],
+    uses: [u16; NODES],
+    counts: [u16; NODES],
+    work: Vec<ExprId, NODES>,
+    memo: [[Option<Reg>; 2]; NODES],
+    choice: [[Choice; 2]; NODES],
+}
+
+/// Storage that suits the kernels of the examples.
+pub type KernelStorage = Storage<1536, 512, 1024, 0>;
+
+impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: usize> Storage<STEPS, TUPLES, NODES, LOSERS> {
+    /// Empty storage.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            movers: Vec::new(),
+            movements: Vec::new(),
+            allocs: Vec::new(),
+            fragments: Vec::new(),
+            globals: Vec::new(),
+            moves: Vec::new(),
+            products: Vec::new(),
+            losers: Vec::new(),
+            steps: Vec::new(),
+            finished: Vec::new(),
+            tuples: Vec::new(),
+            patterns: Vec::new(),
+            loops: Vec::new(),
+            params: Vec::new(),
+            held: Vec::new(),
+            addresses: Vec::new(),
+            advances: Vec::new(),
+            nodes: Vec::new(),
+            variables: Vec::new(),
+            buckets: [ExprId::NONE; 256],
+            forward: [ExprId::NONE; NODES],
+            uses: [0; NODES],
+            counts: [0; NODES],
+            work: Vec::new(),
+            memo: [[None; 2]; NODES],
+            choice: [[Choice::NONE; 2]; NODES],
+        }
+    }
+
+    /// The storage as views without sizes.
+    pub fn scratch(&mut self) -> Scratch<'_> {
+        Scratch {
+            movers: self.movers.as_mut_view(),
+            movements: self.movements.as_mut_view(),
+            allocs: self.allocs.as_mut_view(),
+            fragments: self.fragments.as_mut_view(),
+            globals: self.globals.as_mut_view(),
+            moves: self.moves.as_mut_view(),
+            products: self.products.as_mut_view(),
+            losers: self.losers.as_mut_view(),
+            steps: self.steps.as_mut_view(),
+            finished: self.finished.as_mut_view(),
+            tuples: self.tuples.as_mut_view(),
+            patterns: self.patterns.as_mut_view(),
+            loops: self.loops.as_mut_view(),
+            params: self.params.as_mut_view(),
+            held: self.held.as_mut_view(),
+            addresses: self.addresses.as_mut_view(),
+            advances: self.advances.as_mut_view(),
+            nodes: self.nodes.as_mut_view(),
+            variables: self.variables.as_mut_view(),
+            buckets: &mut self.buckets,
+            forward: &mut self.forward,
+            uses: &mut self.uses,
+            counts: &mut self.counts,
+            work: self.work.as_mut_view(),
+            memo: &mut self.memo,
+            choice: &mut self.choice,
+        }
+    }
+}
+
+impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: usize> Default for Storage<STEPS, TUPLES, NODES, LOSERS> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Typed room lent by the caller.
+pub struct Scratch<'s> {
+    movers: &'s mut VecView<Mover>,
+    movements: &'s mut VecView<crate::assign::Movement>,
+    allocs: &'s mut VecView<AllocPlan>,
+    fragments: &'s mut VecView<FragmentPlan>,
+    globals: &'s mut VecView<GlobalPlan>,
+    moves: &'s mut VecView<MovePlan>,
+    products: &'s mut VecView<ProductPlan>,
+    losers: &'s mut VecView<Loser>,
+    steps: &'s mut VecView<Step>,
+    finished: &'s mut VecView<Step>,
+    tuples: &'s mut VecView<Virtual>,
+    patterns: &'s mut VecView<Pattern>,
+    loops: &'s mut VecView<LoopSpan>,
+    params: &'s mut VecView<Param>,
+    held: &'s mut VecView<Held>,
+    addresses: &'s mut VecView<Address>,
+    advances: &'s mut VecView<Advance>,
+    nodes: &'s mut VecView<Node>,
+    variables: &'s mut VecView<Variable>,
+    buckets: &'s mut [ExprId],
+    forward: &'s mut [ExprId],
+    uses: &'s mut [u16],
+    counts: &'s mut [u16],
+    work: &'s mut VecView<ExprId>,
+    memo: &'s mut [[Option<Reg>; 2]],
+    choice: &'s mut [[Choice; 2]],
+}
+
+/// What came out.
+pub struct Compiled<'s> {
+    /// The plan.
+    pub plan: Plan<'s>,
+    /// Steps over physical registers, waits included.
+    pub steps: &'s VecView<Step>,
+    /// Tuple patterns of the steps.
+    pub patterns: &'s VecView<Pattern>,
+    /// Parameters.
+    pub params: &'s VecView<Param>,
+    /// Registers by class.
+    pub usage: crate::emit::registers::Usage,
+    /// The function.
+    pub function: Op,
+}
+
+/// A plan, and the room that emission will use.
+pub struct Planned<'s> {
+    /// The plan.
+    pub plan: Plan<'s>,
+    /// The function.
+    pub function: Op,
+    room: Room<'s>,
+}
+
+/// What emission uses of a [`Scratch`].
+struct Room<'s> {
+    steps: &'s mut VecView<Step>,
+    finished: &'s mut VecView<Step>,
+    tuples: &'s mut VecView<Virtual>,
+    patterns: &'s mut VecView<Pattern>,
+    loops: &'s mut VecView<LoopSpan>,
+    params: &'s mut VecView<Param>,
+    held: &'s mut VecView<Held>,
+    addresses: &'s mut VecView<Address>,
+    advances: &'s mut VecView<Advance>,
+    nodes: &'s mut VecView<Node>,
+    variables: &'s mut VecView<Variable>,
+    buckets: &'s mut [ExprId],
+    forward: &'s mut [ExprId],
+    uses: &'s mut [u16],
+    counts: &'s mut [u16],
+    work: &'s mut VecView<ExprId>,
+    memo: &'s mut [[Option<Reg>; 2]],
+    choice: &'s mut [[Choice; 2]],
+}
+
+/// Chooses atoms and layouts for the first function of a program, and places its shared memory.
+///
+/// # Errors
+/// Whatever keeps a plan from being made; the program is not changed.
+pub fn plan<'s>(tables: &Tables<'_>, arch: ArchId, program: &Program<'_, '_>, scratch: Scratch<'s>) -> Result<Planned<'s>, Error> {
+    let function = program.functions().next().ok_or(Error::NoFunction)?;
+    let Scratch { movers, movements, allocs, fragments, globals, moves, products, losers, steps, finished, tuples, patterns, loops, params, held, addresses, advances, nodes, variables, buckets, forward, uses, counts, work, memo, choice } = scratch;
+    let mut plan = Plan { arch, threads: 0, wave: 0, warps: 0, allocs, fragments, globals, moves, products, losers, losers_dropped: 0, shared_bytes: 0, shared_align: 16 };
+    choose(tables, arch, program, function, &mut plan, &mut Workspace { movers, movements })?;
+    place(tables, program, &mut plan)?;
+    let room = Room { steps, finished, tuples, patterns, loops, params, held, addresses, advances, nodes, variables, buckets, forward, uses, counts, work, memo, choice };
+    Ok(Planned { plan, function, room })
+}
+
+/// Plans and emits the first function of a program.
+///
+/// # Errors
+/// Whatever keeps the plan or the emission from being made; the program is not changed.
+pub fn compile<'s>(tables: &Tables<'_>, arch: ArchId, program: &Program<'_, '_>, scratch: Scratch<'s>) -> Result<Compiled<'s>, Error> {
+    plan(tables, arch, program, scratch)?.emit(tables, program)
+}
+
+impl<'s> Planned<'s> {
+    /// Emits the planned function.
+    ///
+    /// # Errors
+    /// What emission could not do, or room that ran out.
+    pub fn emit(self, tables: &Tables<'_>, program: &Program<'_, '_>) -> Result<Compiled<'s>, Error> {
+        let Self { plan, function, room } = self;
+        let Room { steps, finished, tuples, patterns, loops, params, held, addresses, advances, nodes, variables, buckets, forward, uses, counts, work, memo, choice } = room;
+        let machine = tables.arch(plan.arch).ok_or(PlanError::UnknownArch)?;
+        let isa = tables.isa(machine.isa).ok_or(PlanError::UnknownArch)?;
+        if !parameters(program, function, params) {
+            return Err(EmitError::Capacity { capacity: u32::try_from(params.capacity()).unwrap_or(u32::MAX) }.into());
+        }
+        held.clear();
+        addresses.clear();
+        advances.clear();
+        let lookup = Lookup { tables, arch: machine, isa };
+        let selector = Selector::new(tables, plan.arch, crate::emit::TARGET_PHASE, SelectScratch { memo, choice, uses: counts }).map_err(|_| EmitError::Rules)?;
+        {
+            let mut context = Context::new(
+                lookup,
+                program,
+                &plan,
+                Arena::new(nodes, variables, buckets),
+                selector,
+                SimplifyScratch { forward, uses, work },
+                Steps::new(steps, tuples, patterns, loops),
+                params,
+                (held, addresses, advances),
+            )?;
+            context.function(function)?;
+        }
+        let usage = crate::emit::registers::allocate(tables, isa, steps, tuples, patterns, loops).map_err(EmitError::Step)?;
+        crate::emit::finish::finish(tables, machine, isa, steps, patterns, finished).map_err(EmitError::Step)?;
+        Ok(Compiled { plan, steps: finished, patterns, params, usage, function })
+    }
+}
+
+impl Compiled<'_> {
+    /// Writes the kernel's text.
+    ///
+    /// # Errors
+    /// When the sink refuses.
+    pub fn write(&self, tables: &Tables<'_>, program: &Program<'_, '_>, out: &mut impl Write) -> Result<(), Error> {
+        let kernel = self.kernel(tables, program).ok_or(Error::NoFunction)?;
+        Ok(kernel.write(out)?)
+    }
+
+    /// The kernel as the text writer sees it, for writing single steps.
+    #[must_use]
+    pub fn kernel<'k>(&'k self, tables: &'k Tables<'k>, program: &'k Program<'_, '_>) -> Option<Kernel<'k>> {
+        let arch = tables.arch(self.plan.arch)?;
+        Some(Kernel {
+            tables,
+            arch,
+            isa: tables.isa(arch.isa)?,
+            name: program.symbol(self.function),
+            threads: self.plan.threads,
+            shared_bytes: self.plan.shared_bytes,
+            shared_align: self.plan.shared_align,
+            params: self.params,
+            usage: self.usage,
+            steps: self.steps,
+            patterns: self.patterns,
+        })
+    }
+}

@@ -1,0 +1,456 @@
+//! Addresses: the quotient of a movement as index expressions, computed before the innermost loop around it.
+//!
+//! An address is `start + lanes ^ phase + immediate`: the part that differs between lanes and warps is one expression,
+//! each distinct swizzle phase (and each distinct outer step of a global tile) one more register, and everything else
+//! goes into the instruction's offset field as far as the field allows. A counter of the innermost loop is taken out: its
+//! part is advanced by the loop itself.
+
+use super::context::{Address, Advance, Context, EmitError};
+use super::kernel::ParamKind;
+use super::lookup::Operand;
+use crate::assign::fit::Fit;
+use crate::expr::{BitColumn, Combine as Mix, ExprId, Place, Variable, from_bits};
+use crate::ir::{Loop, Op, Value};
+use crate::map::{Combine, MemoryMap};
+use crate::plan::{End, GlobalPlan, MovePlan};
+use lanebook_tables::{Atom, IndexOp, OffsetField, Space};
+
+/// One side of one atom of a movement.
+#[derive(Copy, Clone)]
+pub(super) struct SideView<'v> {
+    /// 0 = source, 1 = destination.
+    pub number: u8,
+    /// The atom's side.
+    pub side: &'v lanebook_tables::Side<'v>,
+    /// The atom's offset field on this side.
+    pub offset: Option<OffsetField>,
+    /// The plan's end.
+    pub end: End,
+}
+
+/// What an instance adds to an address: the key of its register and the immediate.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) struct Delta {
+    pub phase: u32,
+    pub lead: u32,
+    pub immediate: i32,
+}
+
+/// The memory sides of a movement's atom. `Space::Register` sides are left out.
+pub(super) fn memory_sides<'v>(atom: &'v Atom<'v>, from: End, to: End) -> heapless::Vec<SideView<'v>, 2> {
+    let mut out = heapless::Vec::new();
+    if let Some(m) = atom.movement.as_ref() {
+        for (number, side, end) in [(0u8, &m.from, from), (1, &m.to, to)] {
+            if side.space != Space::Register {
+                // A field that moves both addresses at once cannot serve either alone.
+                let offset = m.offsets.iter().copied().find(|o| (o.on_from != o.on_to) && (if number == 0 { o.on_from } else { o.on_to }));
+                let _ = out.push(SideView { number, side, offset, end });
+            }
+        }
+    }
+    out
+}
+
+/// Bytes that differ between lanes or warps, and may meet an instance's under exclusive or.
+fn mask(map: &MemoryMap, fit: &Fit) -> u32 {
+    fit.slots.as_slice().iter().chain(fit.warps.as_slice()).fold(0, |m, &e| m | map.at(e).bytes)
+}
+
+/// Splits what instance `e` adds into register key and immediate. `start` bytes are added to every address.
+pub(super) fn delta(map: &MemoryMap, fit: &Fit, e: u32, start: u32, field: Option<OffsetField>) -> Delta {
+    let column = map.at(e);
+    let meets = if map.combine == Combine::Xor { column.bytes & mask(map, fit) } else { 0 };
+    let rest = i64::from((column.bytes ^ meets).wrapping_add(start));
+    let (low, high) = field.map_or((0, 0), |f| (i64::from(f.min), i64::from(f.max)));
+    let scale = field.map_or(1, |f| i64::from(f.scale.max(1)));
+    if rest <= high.saturating_mul(scale) && rest >= low.saturating_mul(scale) && rest.checked_rem(scale) == Some(0) {
+        let units = rest.checked_div(scale).and_then(|n| i32::try_from(n).ok()).unwrap_or(0);
+        return Delta { phase: meets, lead: column.lead, immediate: units };
+    }
+    // What the field cannot hold goes into a register: the largest multiple of the field's reach.
+    let reach = u32::try_from(high.saturating_mul(scale).saturating_add(1)).unwrap_or(1).max(1);
+    let reach = 1u32.checked_shl(reach.ilog2()).unwrap_or(1);
+    let plain = column.bytes ^ meets;
+    let kept = (plain & reach.wrapping_sub(1)).wrapping_add(start.min(reach.wrapping_sub(1)));
+    if i64::from(kept) <= high.saturating_mul(scale) && start < reach {
+        let units = i64::from(kept).checked_div(scale).and_then(|n| i32::try_from(n).ok()).unwrap_or(0);
+        return Delta { phase: meets | (plain & !reach.wrapping_sub(1)), lead: column.lead, immediate: units };
+    }
+    Delta { phase: column.bytes, lead: column.lead, immediate: 0 }
+}
+
+/// The smallest outer step among the instances.
+fn least_lead(map: &MemoryMap, fit: &Fit) -> u32 {
+    fit.instances.as_slice().iter().map(|&e| map.at(e).lead).filter(|&l| l != 0).min().unwrap_or(1)
+}
+
+/// An address of the same phase that lies one step before: by the smallest step, or by the largest bit.
+fn nearest(known: &[(u32, u32, ExprId)], d: Delta, least: u32) -> Option<(ExprId, u32)> {
+    let top = 1u32.checked_shl(d.lead.checked_ilog2()?)?;
+    [least, top].into_iter().find_map(|step| {
+        let before = d.lead.checked_sub(step)?;
+        known.iter().find(|(phase, lead, _)| *phase == d.phase && *lead == before).map(|(_, _, e)| (*e, step))
+    })
+}
+
+/// The bytes of a shared tile's start that go into immediates; the rest (all of it, where the field is too short for the
+/// whole tile) is added to the address registers.
+pub(super) fn immediate_start(offset: u32, bytes: u32, field: Option<OffsetField>) -> u32 {
+    match field {
+        Some(f) if i64::from(offset.saturating_add(bytes)) <= i64::from(f.max).saturating_mul(i64::from(f.scale)) => offset,
+        _ => 0,
+    }
+}
+
+impl Context<'_, '_, '_, '_> {
+    /// Computes every address of a movement that does not change inside `innermost`.
+    pub(super) fn prepare(&mut self, plan: &MovePlan, innermost: Option<&Loop>) -> Result<(), EmitError> {
+        let tables = self.machine.tables;
+        let number = u16::try_from(plan.op.index()).unwrap_or(u16::MAX);
+        if self.addresses.iter().any(|a| a.op == number) {
+            return Ok(());
+        }
+        self.steps.origin = number;
+        let first = tables.atom(plan.atom).ok_or(EmitError::Unplanned(plan.op))?;
+        for view in &memory_sides(first, plan.from, plan.to) {
+            self.prepare_side(plan, view, innermost)?;
+        }
+        if let Some(second) = plan.second {
+            let second = tables.atom(second).ok_or(EmitError::Unplanned(plan.op))?;
+            for view in &memory_sides(second, plan.from, plan.to) {
+                self.prepare_side(plan, view, innermost)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn prepare_side(&mut self, plan: &MovePlan, view: &SideView<'_>, innermost: Option<&Loop>) -> Result<(), EmitError> {
+        match view.end {
+            End::Shared(k) => {
+                let alloc = *self.plan.allocs.get(usize::from(k)).ok_or(EmitError::Unplanned(plan.op))?;
+                let map = alloc.layout.map(alloc.shape).ok_or(EmitError::Unplanned(plan.op))?;
+                let uniform = view.side.layout.axes().is_ok_and(|axes| !axes.contains(&lanebook_layout::AxisId::SLOT));
+                if uniform {
+                    self.prepare_run(plan, view, &map, alloc.offset)
+                } else {
+                    self.prepare_shared(plan, view, &map, alloc.offset, alloc.bytes)
+                }
+            }
+            End::Global(k) => {
+                let global = *self.plan.globals.get(usize::from(k)).ok_or(EmitError::Unplanned(plan.op))?;
+                self.prepare_global(plan, view, &global, innermost)
+            }
+            End::Registers(_) => Ok(()),
+        }
+    }
+
+    fn keep(&mut self, address: Address) -> Result<(), EmitError> {
+        let capacity = u32::try_from(self.addresses.capacity()).unwrap_or(u32::MAX);
+        self.addresses.push(address).map_err(|_| EmitError::Capacity { capacity })
+    }
+
+    /// Address register of an instance.
+    pub(super) fn address(&self, op: Op, side: u8, base: bool, phase: u32, lead: u32) -> Option<crate::expr::Reg> {
+        let number = u16::try_from(op.index()).ok()?;
+        let found = self.addresses.iter().find(|a| a.op == number && a.side == side && a.base == base && (base || (a.phase == phase && a.lead == lead)));
+        found.map(|a| a.reg)
+    }
+
+    /// Bits of the thread number with what they add, chosen by `pick`.
+    fn thread_bits(&mut self, map: &MemoryMap, fit: &Fit, mix: Mix, pick: fn(crate::map::Column) -> u32) -> Result<Option<ExprId>, EmitError> {
+        let mut columns: heapless::Vec<BitColumn, 16> = heapless::Vec::new();
+        let wave = self.plan.wave;
+        let lanes = (0u8..).zip(fit.slots.as_slice());
+        let warps = (wave..).zip(fit.warps.as_slice());
+        for (bit, &e) in lanes.chain(warps) {
+            let column = pick(map.at(e));
+            if column != 0 {
+                columns.push(BitColumn { value: self.thread, bit, column }).map_err(|_| EmitError::Capacity { capacity: 16 })?;
+            }
+        }
+        if columns.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(from_bits(&mut self.arena, &columns, mix, 0)?))
+    }
+
+    fn prepare_shared(&mut self, plan: &MovePlan, view: &SideView<'_>, map: &MemoryMap, offset: u32, bytes: u32) -> Result<(), EmitError> {
+        use super::step::Purpose;
+        let mix = if map.combine == Combine::Xor { Mix::Xor } else { Mix::Add };
+        let mut start = self.thread_bits(map, &plan.fit, mix, |c| c.bytes)?;
+        let immediate = immediate_start(offset, bytes, view.offset);
+        // The tile's start keeps clear of every bit that phases change, so it can be added before them.
+        let fixed = match (self.shared_base, offset.wrapping_sub(immediate)) {
+            (base, 0) => base,
+            (None, rest) => Some(self.arena.constant(rest)?),
+            (Some(base), rest) => Some(self.arena.op_const(IndexOp::Add, base, u64::from(rest))?),
+        };
+        start = self.sum(IndexOp::Add, start, fixed)?;
+        let start = match start {
+            Some(start) => start,
+            None => self.arena.constant(0)?,
+        };
+        self.for_each_delta(plan, map, immediate, view.offset, |this, d, is_first| {
+            this.steps.purpose = if is_first { Purpose::FirstAddress } else { Purpose::FurtherAddress };
+            let node = match d.phase {
+                0 => start,
+                phase if map.combine == Combine::Xor => this.arena.op_const(IndexOp::Xor, start, u64::from(phase))?,
+                phase => this.arena.op_const(IndexOp::Add, start, u64::from(phase))?,
+            };
+            let reg = this.compute(node, Place::Vector)?;
+            this.keep(Address { op: u16::try_from(plan.op.index()).unwrap_or(u16::MAX), side: view.number, base: false, phase: d.phase, lead: 0, reg })
+        })
+    }
+
+    /// A wave-uniform run: one scalar start, instances by known steps.
+    fn prepare_run(&mut self, plan: &MovePlan, view: &SideView<'_>, map: &MemoryMap, offset: u32) -> Result<(), EmitError> {
+        self.steps.purpose = super::step::Purpose::FirstAddress;
+        let mut columns: heapless::Vec<BitColumn, 8> = heapless::Vec::new();
+        for (bit, &e) in (self.plan.wave..).zip(plan.fit.warps.as_slice()) {
+            columns.push(BitColumn { value: self.thread, bit, column: map.at(e).bytes }).map_err(|_| EmitError::Capacity { capacity: 8 })?;
+        }
+        let node = from_bits(&mut self.arena, &columns, Mix::Add, offset)?;
+        let reg = self.compute(node, Place::Scalar)?;
+        self.keep(Address { op: u16::try_from(plan.op.index()).unwrap_or(u16::MAX), side: view.number, base: true, phase: 0, lead: 0, reg })
+    }
+
+    /// Calls `f` once for each distinct register key among the instances, the first instance's first.
+    fn for_each_delta(&mut self, plan: &MovePlan, map: &MemoryMap, start: u32, field: Option<OffsetField>, mut f: impl FnMut(&mut Self, Delta, bool) -> Result<(), EmitError>) -> Result<(), EmitError> {
+        let mut seen: heapless::Vec<(u32, u32), 256> = heapless::Vec::new();
+        for i in 0..plan.fit.count() {
+            let d = delta(map, &plan.fit, plan.fit.instances.at(i), start, field);
+            if seen.contains(&(d.phase, d.lead)) {
+                continue;
+            }
+            let first = seen.is_empty();
+            seen.push((d.phase, d.lead)).map_err(|_| EmitError::Capacity { capacity: 256 })?;
+            f(self, d, first)?;
+        }
+        Ok(())
+    }
+
+    /// Bytes of the outer stride as an expression.
+    fn outer_bytes(&mut self, op: Op, global: &GlobalPlan) -> Result<ExprId, EmitError> {
+        if let Some(bytes) = global.outer_bytes {
+            return Ok(self.arena.constant(bytes)?);
+        }
+        let stride = self.parameter(op, global.memref, ParamKind::Stride(0))?;
+        let element = u64::from(global.map.shape.bits / 8);
+        Ok(self.arena.op_const(IndexOp::Mul, stride, element)?)
+    }
+
+    fn prepare_global(&mut self, plan: &MovePlan, view: &SideView<'_>, global: &GlobalPlan, innermost: Option<&Loop>) -> Result<(), EmitError> {
+        use super::step::Purpose;
+        let op = plan.op;
+        self.steps.purpose = Purpose::FirstAddress;
+        let element = u64::from(global.map.shape.bits / 8);
+        let pointer = self.parameter(op, global.memref, ParamKind::Pointer)?;
+        let outer_bytes = self.outer_bytes(op, global)?;
+        let outer = self.index_value(op, global.start.0, innermost)?;
+        let inner = self.index_value(op, global.start.1, innermost)?;
+        let outer_lanes = self.thread_bits(&global.map, &plan.fit, Mix::Xor, |c| c.lead)?;
+        let inner_lanes = self.thread_bits(&global.map, &plan.fit, Mix::Xor, |c| c.bytes)?;
+        let split = view.side.base.is_some();
+        let number = u16::try_from(op.index()).unwrap_or(u16::MAX);
+        // The wave-uniform part, 64 bits.
+        let mut uniform = Some(pointer);
+        if split {
+            uniform = self.add_product(uniform, outer, outer_bytes)?;
+            uniform = self.add_scaled(uniform, inner, element)?;
+            let node = uniform.unwrap_or(pointer);
+            let computed = self.compute(node, Place::Scalar)?;
+            let reg = self.own(op, computed, innermost, global)?;
+            self.keep(Address { op: number, side: view.number, base: true, phase: 0, lead: 0, reg })?;
+            self.advance(op, reg, global, outer_bytes, innermost)?;
+            let mut known: heapless::Vec<(u32, u32, ExprId), 64> = heapless::Vec::new();
+            let least = least_lead(&global.map, &plan.fit);
+            return self.for_each_delta(plan, &global.map, 0, view.offset, |this, d, is_first| {
+                this.steps.purpose = if is_first { Purpose::FirstAddress } else { Purpose::FurtherAddress };
+                let reg = match nearest(&known, d, least) {
+                    // One step from an offset that is there already: the step is the same in all lanes.
+                    Some((from, step)) if outer_lanes.is_none_or(|l| this.arena.facts(l).is_some_and(|f| f.possible() & u64::from(d.lead) == 0)) => {
+                        let far = this.arena.op_const(IndexOp::Mul, outer_bytes, u64::from(step))?;
+                        let far = this.settled(far, Place::Scalar)?;
+                        let node = this.arena.op(IndexOp::Add, &[from, far])?;
+                        this.compute(node, Place::Vector)?
+                    }
+                    _ => {
+                        let rows = this.exclusive(outer_lanes, d.lead)?;
+                        let offset = match rows {
+                            Some(rows) => Some(this.arena.op(IndexOp::Mul, &[rows, outer_bytes])?),
+                            None => None,
+                        };
+                        let columns = this.exclusive(inner_lanes, d.phase)?;
+                        let node = match this.sum(IndexOp::Add, offset, columns)? {
+                            Some(node) => node,
+                            None => this.arena.constant(0)?,
+                        };
+                        this.compute(node, Place::Vector)?
+                    }
+                };
+                let node = this.declare(Variable::word(), reg)?;
+                known.push((d.phase, d.lead, node)).map_err(|_| EmitError::Capacity { capacity: 64 })?;
+                this.keep(Address { op: number, side: view.number, base: false, phase: d.phase, lead: d.lead, reg })
+            });
+        }
+        // One 64-bit address a lane; further outer steps are added to it.
+        let rows = self.sum(IndexOp::Add, outer, outer_lanes)?;
+        let start = self.add_product(uniform, rows, outer_bytes)?;
+        let inner_bytes = match inner {
+            Some(inner) => Some(self.arena.op_const(IndexOp::Mul, inner, element)?),
+            None => None,
+        };
+        let columns = self.sum(IndexOp::Add, inner_bytes, inner_lanes)?;
+        let plain = start.unwrap_or(pointer);
+        let mut known: heapless::Vec<(u32, u32, ExprId), 64> = heapless::Vec::new();
+        let least = least_lead(&global.map, &plan.fit);
+        self.for_each_delta(plan, &global.map, 0, view.offset, |this, d, is_first| {
+            this.steps.purpose = if is_first { Purpose::FirstAddress } else { Purpose::FurtherAddress };
+            let node = if d.lead == 0 {
+                match this.exclusive(columns, d.phase)? {
+                    Some(columns) => {
+                        let wide = this.arena.op(IndexOp::Extend64, &[columns])?;
+                        this.arena.op(IndexOp::Add64, &[plain, wide])?
+                    }
+                    None => plain,
+                }
+            } else {
+                // From the nearest address that is there already, by one step.
+                let (from, step) = nearest(&known, d, least).ok_or(EmitError::Unplanned(op))?;
+                let step = this.arena.constant(step)?;
+                let step = this.arena.op(IndexOp::MulWide64, &[step, outer_bytes])?;
+                this.arena.op(IndexOp::Add64, &[from, step])?
+            };
+            known.push((d.phase, d.lead, node)).map_err(|_| EmitError::Capacity { capacity: 64 })?;
+            let reg = this.compute(node, Place::Vector)?;
+            this.keep(Address { op: number, side: view.number, base: false, phase: d.phase, lead: d.lead, reg })
+        })?;
+        let mut at = 0usize;
+        while let Some(address) = self.addresses.get(at).copied() {
+            if address.op == number && address.side == view.number {
+                let reg = self.own(op, address.reg, innermost, global)?;
+                if let Some(kept) = self.addresses.get_mut(at) {
+                    kept.reg = reg;
+                }
+                self.advance(op, reg, global, outer_bytes, innermost)?;
+            }
+            at = at.saturating_add(1);
+        }
+        Ok(())
+    }
+
+    /// `node` with known bits XORed in; absent stands for zero.
+    fn exclusive(&mut self, node: Option<ExprId>, bits: u32) -> Result<Option<ExprId>, EmitError> {
+        Ok(match (node, bits) {
+            (node, 0) => node,
+            (None, bits) => Some(self.arena.constant(bits)?),
+            (Some(node), bits) => Some(self.arena.op_const(IndexOp::Xor, node, u64::from(bits))?),
+        })
+    }
+
+    /// A node computed now and a variable from here on, so that later expressions start from its register.
+    fn settled(&mut self, node: ExprId, place: Place) -> Result<ExprId, EmitError> {
+        if let Some((_, variable)) = self.settled.iter().find(|(n, _)| *n == node) {
+            return Ok(*variable);
+        }
+        let reg = self.compute(node, place)?;
+        let variable = if place == Place::Scalar { Variable::word().uniform() } else { Variable::word() };
+        let variable = self.declare(variable, reg)?;
+        // A full list only costs a second computation.
+        let _ = self.settled.push((node, variable));
+        Ok(variable)
+    }
+
+    fn add_product(&mut self, to: Option<ExprId>, count: Option<ExprId>, bytes: ExprId) -> Result<Option<ExprId>, EmitError> {
+        let product = match count {
+            Some(count) => Some(self.arena.op(IndexOp::MulWide64, &[count, bytes])?),
+            None => None,
+        };
+        self.sum(IndexOp::Add64, to, product)
+    }
+
+    fn add_scaled(&mut self, to: Option<ExprId>, count: Option<ExprId>, bytes: u64) -> Result<Option<ExprId>, EmitError> {
+        let product = match count {
+            Some(count) => {
+                let size = self.arena.constant(u32::try_from(bytes).unwrap_or(1))?;
+                Some(self.arena.op(IndexOp::MulWide64, &[count, size])?)
+            }
+            None => None,
+        };
+        self.sum(IndexOp::Add64, to, product)
+    }
+
+    /// Whether the innermost loop moves this tile.
+    fn moves(&self, global: &GlobalPlan, innermost: Option<&Loop>) -> bool {
+        innermost.is_some_and(|at| [global.start.0, global.start.1].contains(&at.induction))
+    }
+
+    /// A register that may be changed: a copy, if the loop changes it and it stands for something that others may use.
+    fn own(&mut self, op: Op, reg: crate::expr::Reg, innermost: Option<&Loop>, global: &GlobalPlan) -> Result<crate::expr::Reg, EmitError> {
+        if !self.moves(global, innermost) {
+            return Ok(reg);
+        }
+        let number = u16::try_from(op.index()).unwrap_or(u16::MAX);
+        let shared = self.addresses.iter().any(|a| a.reg == reg && a.op != number) || self.registers.contains(&Some(reg));
+        if shared {
+            return self.copy(reg);
+        }
+        self.selector.release(reg);
+        Ok(reg)
+    }
+
+    /// A copy of a register.
+    pub(super) fn copy(&mut self, reg: crate::expr::Reg) -> Result<crate::expr::Reg, EmitError> {
+        use super::step::{Missing, StepError, slot};
+        let missing = StepError::NoAtom(Missing::Move(reg.class));
+        let atom = self.machine.copy_into(reg.class, reg.count, reg.class).ok_or(missing)?;
+        let fresh = self.steps.tuple(reg.class, reg.count)?;
+        self.steps.append(atom, &[slot(fresh), slot(reg)])?;
+        Ok(fresh)
+    }
+
+    /// Notes that the innermost loop advances an address, computing the step where it is not known.
+    fn advance(&mut self, op: Op, reg: crate::expr::Reg, global: &GlobalPlan, outer_bytes: ExprId, innermost: Option<&Loop>) -> Result<(), EmitError> {
+        let Some(at) = innermost.filter(|_| self.moves(global, innermost)) else { return Ok(()) };
+        let owner = u16::try_from(at.op.index()).unwrap_or(u16::MAX);
+        let steps = |value: Value| value == at.induction;
+        let capacity = u32::try_from(self.advances.capacity()).unwrap_or(u32::MAX);
+        let push = |this: &mut Self, by: Option<crate::expr::Reg>, bytes: u32| this.advances.push(Advance { owner, reg, by, bytes }).map_err(|_| EmitError::Capacity { capacity });
+        let step = self.program.int(at.step).and_then(|n| u32::try_from(n).ok()).ok_or(EmitError::Index(op))?;
+        if steps(global.start.1) {
+            let bytes = step.checked_mul(u32::from(global.map.shape.bits / 8)).ok_or(EmitError::Index(op))?;
+            push(self, None, bytes)?;
+        }
+        if steps(global.start.0) {
+            self.steps.purpose = super::step::Purpose::FirstAddress;
+            let count = self.arena.constant(step)?;
+            let node = self.arena.op(IndexOp::MulWide64, &[count, outer_bytes])?;
+            let kind = self.machine.kind(reg.class);
+            let place = if kind == Some(lanebook_tables::RegisterKind::Scalar) { Place::Scalar } else { Place::Vector };
+            let by = self.compute(node, place)?;
+            push(self, Some(by), 0)?;
+        }
+        Ok(())
+    }
+
+    /// Advances every address of a loop, at its end.
+    pub(super) fn advance_all(&mut self, owner: Op) -> Result<(), EmitError> {
+        let number = u16::try_from(owner.index()).unwrap_or(u16::MAX);
+        let mut at = 0usize;
+        while let Some(advance) = self.advances.get(at).copied() {
+            at = at.saturating_add(1);
+            if advance.owner != number {
+                continue;
+            }
+            let by = match advance.by {
+                Some(reg) => Operand::Reg(reg),
+                None => match self.machine.binary(IndexOp::Add64, advance.reg.class, advance.reg.count, Operand::Number(i64::from(advance.bytes))) {
+                    Some(_) => Operand::Number(i64::from(advance.bytes)),
+                    None => return Err(EmitError::Unplanned(owner)),
+                },
+            };
+            self.add_in_place(advance.reg, by, IndexOp::Add64)?;
+        }
+        Ok(())
+    }
+}

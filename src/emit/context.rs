@@ -1,0 +1,333 @@
+//! What emission works with: the expression arena, the selector, the step list, and what is known so far.
+
+use super::kernel::{Param, ParamKind, find};
+use super::lookup::Lookup;
+use super::step::{Missing, Slot, StepError, Steps, int, slot};
+use crate::expr::{Arena, ExprError, ExprId, Place, Reg, SelectError, Selector, SimplifyScratch, VarId, Variable, Want, simplify};
+use crate::ir::{Op, Program, Value};
+use crate::plan::Plan;
+use crate::rewrite::RunError;
+use heapless::VecView;
+use lanebook_tables::{AtomId, IndexOp, Role};
+
+/// Most variables of one kernel: parameters, thread number, loop counters.
+pub const MAX_VARIABLES: usize = 256;
+
+/// Most parameters and loop counters that a kernel uses.
+const MAX_INDICES: usize = 64;
+
+/// Why nothing was emitted.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EmitError {
+    /// Steps or registers ran out, or the tables lack something.
+    Step(StepError),
+    /// Index expressions ran out of room.
+    Expr(ExprError),
+    /// Simplification ended early (fuel or room).
+    Simplify(RunError<ExprError>),
+    /// No instruction computes this.
+    Select(SelectError<StepError>),
+    /// Parameters, addresses or tiles ran out of room.
+    Capacity {
+        /// How many there can be.
+        capacity: u32,
+    },
+    /// The operation has no place in the plan, or one that emission cannot follow.
+    Unplanned(Op),
+    /// An index that is neither a constant, an argument nor a loop counter.
+    Index(Op),
+    /// A carried value is neither updated in place nor movable.
+    Carried(Op),
+    /// The tables have no usable selection rules for the instruction set.
+    Rules,
+    /// A constant that no instruction can put into these registers.
+    Constant(Op),
+}
+
+impl From<StepError> for EmitError {
+    fn from(e: StepError) -> Self {
+        Self::Step(e)
+    }
+}
+impl From<ExprError> for EmitError {
+    fn from(e: ExprError) -> Self {
+        Self::Expr(e)
+    }
+}
+
+/// Registers of a tile.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// The value.
+    pub value: Value,
+    /// Its registers, in the order of its fragment.
+    pub reg: Reg,
+}
+
+/// A computed address of a movement.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// The operation's index.
+    pub op: u16,
+    /// 0 = source, 1 = destination.
+    pub side: u8,
+    /// A wave-uniform base register rather than an address of its own.
+    pub base: bool,
+    /// Swizzle phase in bytes.
+    pub phase: u32,
+    /// Outer steps.
+    pub lead: u32,
+    /// Where it is.
+    pub reg: Reg,
+}
+
+/// A register that a loop advances at its end.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Advance {
+    /// The loop's operation index.
+    pub owner: u16,
+    /// The address.
+    pub reg: Reg,
+    /// By this register, or by `bytes` if there is none.
+    pub by: Option<Reg>,
+    /// Known step.
+    pub bytes: u32,
+}
+
+/// Everything at once; the walk and the address code are methods on it.
+pub struct Context<'a, 't, 'p, 's> {
+    /// Machine.
+    pub machine: Lookup<'t>,
+    /// Program.
+    pub program: &'a Program<'p, 't>,
+    /// Plan.
+    pub plan: &'a Plan<'s>,
+    /// Expressions.
+    pub arena: Arena<'a>,
+    /// Selection.
+    pub selector: Selector<'t, 'a>,
+    /// Simplification's scratch.
+    pub scratch: SimplifyScratch<'a>,
+    /// Rewrites left.
+    pub fuel: u32,
+    /// Registers of variables.
+    pub registers: [Option<Reg>; MAX_VARIABLES],
+    /// Steps.
+    pub steps: Steps<'a>,
+    /// Parameters.
+    pub params: &'a VecView<Param>,
+    /// Variables of index values: parameters and loop counters.
+    pub indices: heapless::Vec<(Value, ParamKind, ExprId), MAX_INDICES>,
+    /// Nodes that were given a variable of their own once computed.
+    pub settled: heapless::Vec<(ExprId, ExprId), 32>,
+    /// The thread's number.
+    pub thread: ExprId,
+    /// Base of the shared segment, if it is not zero.
+    pub shared_base: Option<ExprId>,
+    /// Tiles in registers.
+    pub held: &'a mut VecView<Held>,
+    /// Addresses.
+    pub addresses: &'a mut VecView<Address>,
+    /// Advances.
+    pub advances: &'a mut VecView<Advance>,
+    /// Next label.
+    pub label: u16,
+}
+
+/// Phase numbers of the rule pipelines used here.
+pub(super) const INDEX_PHASE: u8 = 0;
+
+impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
+    /// A context at the kernel's entry: the thread number and the shared segment's base are made available.
+    #[allow(clippy::too_many_arguments)]
+    pub fn new(
+        machine: Lookup<'t>,
+        program: &'a Program<'p, 't>,
+        plan: &'a Plan<'s>,
+        arena: Arena<'a>,
+        selector: Selector<'t, 'a>,
+        scratch: SimplifyScratch<'a>,
+        steps: Steps<'a>,
+        params: &'a VecView<Param>,
+        (held, addresses, advances): (&'a mut VecView<Held>, &'a mut VecView<Address>, &'a mut VecView<Advance>),
+    ) -> Result<Self, EmitError> {
+        let thread = ExprId::NONE;
+        let mut out = Self {
+            machine,
+            program,
+            plan,
+            arena,
+            selector,
+            scratch,
+            fuel: 1 << 20,
+            registers: [None; MAX_VARIABLES],
+            steps,
+            params,
+            indices: heapless::Vec::new(),
+            settled: heapless::Vec::new(),
+            thread,
+            shared_base: None,
+            held,
+            addresses,
+            advances,
+            label: 0,
+        };
+        out.enter()?;
+        Ok(out)
+    }
+
+    fn enter(&mut self) -> Result<(), EmitError> {
+        let isa = self.machine.isa;
+        let lanes = 1u64.checked_shl(u32::from(self.plan.wave)).unwrap_or(u64::MAX).wrapping_sub(1);
+        let reg = match (isa.thread_register, isa.read_thread) {
+            (Some(fixed), _) => self.steps.pinned(fixed.class, fixed.number, fixed.count)?,
+            (None, Some(read)) => self.frame_value(read)?,
+            (None, None) => return Err(StepError::NoAtom(Missing::Frame).into()),
+        };
+        let thread = Variable::word().below(u64::from(self.plan.threads)).varying(lanes);
+        self.thread = self.declare(thread, reg)?;
+        if let Some(read) = isa.shared_base
+            && self.plan.shared_bytes > 0
+        {
+            let reg = self.frame_value(read)?;
+            let bits = u8::try_from(self.plan.shared_align.max(1).trailing_zeros()).unwrap_or(0);
+            self.shared_base = Some(self.declare(Variable::word().uniform().aligned(bits), reg)?);
+        }
+        Ok(())
+    }
+
+    /// The result of a frame atom without operands.
+    fn frame_value(&mut self, atom: AtomId) -> Result<Reg, EmitError> {
+        let operand = self.machine.tables.atom(atom).and_then(|a| a.operands.first()).ok_or(StepError::NoAtom(Missing::Frame))?;
+        let reg = self.steps.tuple(operand.class, operand.registers)?;
+        self.steps.append(atom, &[slot(reg)])?;
+        Ok(reg)
+    }
+
+    /// A variable that lives in `reg`.
+    pub fn declare(&mut self, variable: Variable, reg: Reg) -> Result<ExprId, EmitError> {
+        let (VarId(number), node) = self.arena.variable_node(variable)?;
+        let place = self.registers.get_mut(usize::from(number)).ok_or(EmitError::Capacity { capacity: MAX_VARIABLES as u32 })?;
+        *place = Some(reg);
+        self.selector.remember(node, reg);
+        Ok(node)
+    }
+
+    /// The variable of a parameter or loop counter.
+    pub fn index_of(&self, value: Value, kind: ParamKind) -> Option<ExprId> {
+        self.indices.iter().find(|(v, k, _)| *v == value && *k == kind).map(|(_, _, e)| *e)
+    }
+
+    /// Makes a parameter available, loading it if it is not there yet.
+    pub fn parameter(&mut self, op: Op, value: Value, kind: ParamKind) -> Result<ExprId, EmitError> {
+        if let Some(node) = self.index_of(value, kind) {
+            return Ok(node);
+        }
+        let (number, param) = find(self.params, value, kind).ok_or(EmitError::Index(op))?;
+        let wide = param.bytes == 8;
+        let load = if wide { self.machine.isa.load_param64 } else { self.machine.isa.load_param32 };
+        let atom = self.machine.tables.atom(load).ok_or(StepError::NoAtom(Missing::Frame))?;
+        let mut args: heapless::Vec<Slot, 6> = heapless::Vec::new();
+        let mut result = None;
+        for (k, operand) in atom.operands.iter().enumerate() {
+            let refuse = StepError::Operand { atom: load, operand: u8::try_from(k).unwrap_or(u8::MAX) };
+            let arg = match operand.role {
+                Role::Def if !operand.implicit => {
+                    let reg = self.steps.tuple(operand.class, operand.registers)?;
+                    result = Some(reg);
+                    slot(reg)
+                }
+                Role::Use | Role::Address if !operand.implicit => slot(self.parameter_base()?),
+                Role::Immediate => {
+                    let by_offset = self.machine.isa.param_base.is_some();
+                    let n = if by_offset { i64::from(param.offset) } else { number as i64 };
+                    int(n).ok_or(refuse)?
+                }
+                _ => Slot::None,
+            };
+            args.push(arg).map_err(|_| refuse)?;
+        }
+        self.steps.append(load, &args)?;
+        let reg = result.ok_or(StepError::NoAtom(Missing::Frame))?;
+        let variable = if wide { Variable::long().uniform() } else { Variable::word().uniform() };
+        let node = self.declare(variable, reg)?;
+        self.indices.push((value, kind, node)).map_err(|_| EmitError::Capacity { capacity: MAX_INDICES as u32 })?;
+        Ok(node)
+    }
+
+    fn parameter_base(&mut self) -> Result<Reg, EmitError> {
+        let base = self.machine.isa.param_base.ok_or(StepError::NoAtom(Missing::Frame))?;
+        let known = self.steps.registers.iter().find(|v| v.pinned && u16::from(v.class) == base.class.0 && v.physical == base.number);
+        if let Some(v) = known {
+            return Ok(Reg { class: base.class, first: v.first, count: v.count });
+        }
+        Ok(self.steps.pinned(base.class, base.number, base.count)?)
+    }
+
+    /// Simplifies an expression and computes it into a register.
+    pub fn compute(&mut self, node: ExprId, place: Place) -> Result<Reg, EmitError> {
+        let mut roots = [node];
+        let tables = self.machine.tables;
+        simplify(&mut self.arena, &tables.rules, INDEX_PHASE, &mut roots, &mut self.scratch, &mut self.fuel, |_, _| {}).map_err(EmitError::Simplify)?;
+        let [node] = roots;
+        let mut out = [None];
+        self.selector.select(&self.arena, &self.registers, &[Want { node, place }], &mut out, &mut self.steps).map_err(EmitError::Select)?;
+        let [reg] = out;
+        reg.ok_or(EmitError::Expr(ExprError::UnknownNode(node)))
+    }
+
+    /// Sum, leaving out zeros.
+    pub fn sum(&mut self, op: IndexOp, a: Option<ExprId>, b: Option<ExprId>) -> Result<Option<ExprId>, EmitError> {
+        Ok(match (a, b) {
+            (Some(a), Some(b)) => Some(self.arena.op(op, &[a, b])?),
+            (some, None) | (None, some) => some,
+        })
+    }
+
+    /// The value of an index in the program, `None` for zero. Inside `innermost`, its counter stands for the loop's start.
+    pub fn index_value(&mut self, op: Op, value: Value, innermost: Option<&crate::ir::Loop>) -> Result<Option<ExprId>, EmitError> {
+        if let Some(n) = self.program.int(value) {
+            let n = u32::try_from(n).map_err(|_| EmitError::Index(op))?;
+            return if n == 0 { Ok(None) } else { Ok(Some(self.arena.constant(n)?)) };
+        }
+        if let Some(at) = innermost.filter(|at| at.induction == value) {
+            return self.index_value(op, at.lower, None);
+        }
+        self.parameter(op, value, ParamKind::Scalar).map(Some)
+    }
+
+    /// The registers of a tile.
+    pub fn held_by(&self, value: Value) -> Option<Reg> {
+        self.held.iter().find(|h| h.value == value).map(|h| h.reg)
+    }
+
+    /// Says that a tile is in these registers.
+    pub fn hold(&mut self, value: Value, reg: Reg) -> Result<(), EmitError> {
+        if let Some(h) = self.held.iter_mut().find(|h| h.value == value) {
+            h.reg = reg;
+            return Ok(());
+        }
+        let capacity = u32::try_from(self.held.capacity()).unwrap_or(u32::MAX);
+        self.held.push(Held { value, reg }).map_err(|_| EmitError::Capacity { capacity })
+    }
+
+    /// A fresh label.
+    pub fn fresh_label(&mut self) -> u16 {
+        let label = self.label;
+        self.label = label.saturating_add(1);
+        label
+    }
+
+    /// `reg = reg + by` in place.
+    pub fn add_in_place(&mut self, reg: Reg, by: super::lookup::Operand, op: IndexOp) -> Result<(), EmitError> {
+        use super::lookup::Operand;
+        let missing = StepError::NoAtom(Missing::Move(reg.class));
+        let atom: AtomId = self.machine.binary(op, reg.class, reg.count, by).ok_or(missing)?;
+        let last = match by {
+            Operand::Reg(r) => slot(r),
+            Operand::Number(n) => int(n).ok_or(missing)?,
+        };
+        Ok(self.steps.append(atom, &[slot(reg), slot(reg), last])?)
+    }
+}

@@ -1,0 +1,270 @@
+//! Waits and wait states: what software owes the hardware between two instructions.
+//!
+//! A *counter* rule says that an atom's results are not there until a wait has seen its counter fall; a *hazard* rule
+//! says that so many wait states must lie between two atoms that share a register. Both are tables of the
+//! architecture; this pass walks the allocated steps once and inserts what they demand. Architectures without such
+//! tables come out unchanged.
+
+use super::step::{MAX_ARGS, Missing, Pattern, Purpose, Slot, Step, StepError, Touch, for_each_register};
+use heapless::VecView;
+use lanebook_tables::{Arch, Atom, AtomId, Hazard, HazardUse, Isa, Tables};
+
+/// Most loads in flight that are tracked one by one; older ones are waited for.
+const IN_FLIGHT: usize = 64;
+/// Most counters of an architecture.
+const COUNTERS: usize = 8;
+
+/// A register run whose load has not been waited for.
+#[derive(Copy, Clone, Debug)]
+struct Pending {
+    class: u8,
+    first: u16,
+    count: u8,
+    counter: u8,
+    /// Its number among the counter's operations.
+    sequence: u32,
+    unordered: bool,
+}
+
+/// Copies `steps` to `out` with waits and wait states inserted.
+pub fn finish(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>, steps: &VecView<Step>, patterns: &VecView<Pattern>, out: &mut VecView<Step>) -> Result<(), StepError> {
+    out.clear();
+    let mut state = Finish { tables, arch, isa, patterns, pending: heapless::Vec::new(), issued: [0; COUNTERS], complete: [0; COUNTERS] };
+    for step in steps.iter() {
+        if step.purpose == Purpose::Label || is_branch(isa, step.atom) {
+            // Control flow joins here: loads into registers are waited for, hazards are run out.
+            state.wait_for_all(step, out)?;
+            state.run_out_hazards(step, out)?;
+        }
+        if step.purpose != Purpose::Label {
+            state.wait_for(step, out)?;
+            state.keep_distance(step, out)?;
+            state.issue(step)?;
+        }
+        push(out, *step)?;
+    }
+    Ok(())
+}
+
+fn is_branch(isa: &Isa<'_>, atom: AtomId) -> bool {
+    atom == isa.branch || atom == isa.branch_if
+}
+
+fn push(out: &mut VecView<Step>, step: Step) -> Result<(), StepError> {
+    let capacity = u32::try_from(out.capacity()).unwrap_or(u32::MAX);
+    out.push(step).map_err(|_| StepError::Steps { capacity })
+}
+
+struct Finish<'a> {
+    tables: &'a Tables<'a>,
+    arch: &'a Arch<'a>,
+    isa: &'a Isa<'a>,
+    patterns: &'a VecView<Pattern>,
+    pending: heapless::Vec<Pending, IN_FLIGHT>,
+    /// Operations issued by counter.
+    issued: [u32; COUNTERS],
+    /// Operations known complete by counter.
+    complete: [u32; COUNTERS],
+}
+
+impl Finish<'_> {
+    /// Waits for every pending load that this step reads or overwrites.
+    fn wait_for(&mut self, step: &Step, out: &mut VecView<Step>) -> Result<(), StepError> {
+        let mut need = [None::<u32>; COUNTERS];
+        let (tables, patterns) = (self.tables, self.patterns);
+        for_each_register(tables, step, patterns, |touch| self.demand(&touch, &mut need));
+        self.emit_waits(&need, step, out)
+    }
+
+    /// Waits for every pending load.
+    fn wait_for_all(&mut self, step: &Step, out: &mut VecView<Step>) -> Result<(), StepError> {
+        let mut need = [None::<u32>; COUNTERS];
+        for p in &self.pending {
+            raise(&mut need, self.allowed(p), p.counter);
+        }
+        self.emit_waits(&need, step, out)
+    }
+
+    fn demand(&self, touch: &Touch, need: &mut [Option<u32>; COUNTERS]) {
+        for p in self.pending.iter().filter(|p| touch.overlaps(p.class, p.first, p.count)) {
+            raise(need, self.allowed(p), p.counter);
+        }
+    }
+
+    /// How many operations of the counter may still be outstanding when `p` is complete.
+    fn allowed(&self, p: &Pending) -> u32 {
+        let counter = usize::from(p.counter);
+        let issued = self.issued.get(counter).copied().unwrap_or(0);
+        let in_order = self.arch.counters.get(counter).is_some_and(|c| c.in_order);
+        let mixed = self.pending.iter().any(|q| q.counter == p.counter && q.unordered);
+        if !in_order || p.unordered || mixed { 0 } else { issued.saturating_sub(p.sequence.saturating_add(1)) }
+    }
+
+    fn emit_waits(&mut self, need: &[Option<u32>; COUNTERS], origin: &Step, out: &mut VecView<Step>) -> Result<(), StepError> {
+        for (number, outstanding) in need.iter().enumerate() {
+            let (Some(outstanding), Some(counter)) = (outstanding, self.arch.counters.get(number)) else { continue };
+            let done = self.issued.get(number).copied().unwrap_or(0).saturating_sub(*outstanding);
+            if self.complete.get(number).copied().unwrap_or(0) >= done {
+                continue;
+            }
+            let atom = self.tables.atom(counter.wait).ok_or(StepError::NoAtom(Missing::Wait))?;
+            let mut args = [Slot::None; MAX_ARGS];
+            for (k, operand) in atom.operands.iter().enumerate() {
+                let refuse = StepError::Operand { atom: counter.wait, operand: u8::try_from(k).unwrap_or(u8::MAX) };
+                let same_wait = self.arch.counters.iter().position(|c| c.wait == counter.wait && usize::from(c.operand) == k);
+                let value = match same_wait.and_then(|c| need.get(c).copied().flatten()) {
+                    Some(v) => i64::from(v).min(operand.range.1),
+                    None => operand.range.1,
+                };
+                *args.get_mut(k).ok_or(refuse)? = super::step::int(value).ok_or(refuse)?;
+            }
+            let wait = Step { atom: counter.wait, origin: origin.origin, purpose: Purpose::Sync, args };
+            self.note_wait(&wait);
+            push(out, wait)?;
+        }
+        Ok(())
+    }
+
+    /// Takes a wait's effect into account, whoever put it there.
+    fn note_wait(&mut self, step: &Step) {
+        for (number, counter) in self.arch.counters.iter().enumerate() {
+            if counter.wait != step.atom {
+                continue;
+            }
+            let Some(&Slot::Int(value)) = step.args.get(usize::from(counter.operand)) else { continue };
+            let top = self.tables.atom(counter.wait).and_then(|a| a.operands.get(usize::from(counter.operand))).map_or(i64::MAX, |o| o.range.1);
+            if i64::from(value) >= top && top != 0 {
+                continue;
+            }
+            let issued = self.issued.get(number).copied().unwrap_or(0);
+            let done = issued.saturating_sub(u32::try_from(value).unwrap_or(0));
+            if let Some(slot) = self.complete.get_mut(number) {
+                *slot = (*slot).max(done);
+            }
+            self.pending.retain(|p| usize::from(p.counter) != number || p.sequence >= done || (p.unordered && value != 0));
+        }
+    }
+
+    /// Counts the step's own operation and notes the registers it will fill later.
+    fn issue(&mut self, step: &Step) -> Result<(), StepError> {
+        self.note_wait(step);
+        let Some(atom) = self.tables.atom(step.atom) else { return Ok(()) };
+        let Some(used) = atom.counter else { return Ok(()) };
+        let number = usize::from(used.counter);
+        let sequence = self.issued.get(number).copied().unwrap_or(0);
+        if let Some(slot) = self.issued.get_mut(number) {
+            *slot = sequence.wrapping_add(1);
+        }
+        let (tables, patterns) = (self.tables, self.patterns);
+        let mut full = false;
+        let pending = &mut self.pending;
+        for_each_register(tables, step, patterns, |touch| {
+            if touch.written {
+                let p = Pending { class: touch.class, first: touch.first, count: touch.count, counter: used.counter, sequence, unordered: used.unordered };
+                full |= pending.push(p).is_err();
+            }
+        });
+        if full { Err(StepError::Operand { atom: step.atom, operand: 0 }) } else { Ok(()) }
+    }
+
+    /// Inserts wait states before `step` as its hazards with earlier steps demand.
+    fn keep_distance(&self, step: &Step, out: &mut VecView<Step>) -> Result<(), StepError> {
+        let Some(atom) = self.tables.atom(step.atom) else { return Ok(()) };
+        let mut missing = 0u32;
+        for hazard in self.arch.hazards.iter().filter(|h| atom.tags.contains(&h.consumer)) {
+            let mut distance = 0u32;
+            for earlier in out.iter().rev() {
+                if distance >= u32::from(hazard.states) {
+                    break;
+                }
+                if earlier.purpose == Purpose::Label {
+                    continue;
+                }
+                let Some(producer) = self.tables.atom(earlier.atom) else { continue };
+                if producer.tags.contains(&hazard.producer) && self.share(earlier, step, hazard) {
+                    missing = missing.max(u32::from(hazard.states).saturating_sub(distance));
+                }
+                distance = distance.saturating_add(states_of(self.isa, earlier, producer));
+            }
+        }
+        self.emit_nops(missing, step, out)
+    }
+
+    /// Whether the hazard's register of `earlier` is one that `later` uses in the hazard's way.
+    fn share(&self, earlier: &Step, later: &Step, hazard: &Hazard) -> bool {
+        let mut shared = false;
+        for_each_register(self.tables, earlier, self.patterns, |e| {
+            let concerned = match hazard.producer_operand {
+                Some(operand) => e.operand == operand,
+                None => e.written,
+            };
+            if !concerned {
+                return;
+            }
+            for_each_register(self.tables, later, self.patterns, |l| {
+                let used = match hazard.on {
+                    HazardUse::Read => l.read,
+                    HazardUse::Write => l.written,
+                    HazardUse::Any => true,
+                };
+                let same = hazard.unless_same && (l.class, l.first, l.count) == (e.class, e.first, e.count);
+                shared |= used && !same && hazard.operand.is_none_or(|o| o == l.operand) && l.overlaps(e.class, e.first, e.count);
+            });
+        });
+        shared
+    }
+
+    /// Before control flow joins: every hazard that could still bite runs out.
+    fn run_out_hazards(&self, step: &Step, out: &mut VecView<Step>) -> Result<(), StepError> {
+        let mut missing = 0u32;
+        for hazard in self.arch.hazards {
+            let mut distance = 0u32;
+            for earlier in out.iter().rev() {
+                if distance >= u32::from(hazard.states) || earlier.purpose == Purpose::Label {
+                    break;
+                }
+                let Some(producer) = self.tables.atom(earlier.atom) else { continue };
+                if producer.tags.contains(&hazard.producer) {
+                    missing = missing.max(u32::from(hazard.states).saturating_sub(distance));
+                }
+                distance = distance.saturating_add(states_of(self.isa, earlier, producer));
+            }
+        }
+        // A branch is itself a wait state and scalar; labels take none.
+        self.emit_nops(missing, step, out)
+    }
+
+    fn emit_nops(&self, states: u32, origin: &Step, out: &mut VecView<Step>) -> Result<(), StepError> {
+        let mut left = states;
+        while left > 0 {
+            let nop = self.isa.nop.ok_or(StepError::NoAtom(Missing::Frame))?;
+            let atom = self.tables.atom(nop).ok_or(StepError::NoAtom(Missing::Frame))?;
+            let most = atom.operands.first().map_or(0, |o| o.range.1);
+            let most = u32::try_from(most).unwrap_or(0).saturating_add(1);
+            let now = left.min(most);
+            let mut args = [Slot::None; MAX_ARGS];
+            if let Some(first) = args.first_mut() {
+                *first = Slot::Int(i32::try_from(now).unwrap_or(1).saturating_sub(1));
+            }
+            push(out, Step { atom: nop, origin: origin.origin, purpose: Purpose::Sync, args })?;
+            left = left.saturating_sub(now);
+        }
+        Ok(())
+    }
+}
+
+fn raise(need: &mut [Option<u32>; COUNTERS], allowed: u32, counter: u8) {
+    if let Some(slot) = need.get_mut(usize::from(counter)) {
+        *slot = Some(slot.map_or(allowed, |v| v.min(allowed)));
+    }
+}
+
+/// Wait states that a step itself provides.
+fn states_of(isa: &Isa<'_>, step: &Step, atom: &Atom<'_>) -> u32 {
+    if isa.nop == Some(step.atom) {
+        if let Some(&Slot::Int(n)) = step.args.first() {
+            return u32::try_from(n).unwrap_or(0).saturating_add(1);
+        }
+    }
+    u32::from(atom.cost.issue.max(1))
+}

@@ -1,0 +1,88 @@
+//! Finding atoms by what they do: the frame's own small needs (moves, fills, in-place sums), answered by the tables.
+
+use crate::expr::Reg;
+use lanebook_tables::{Arch, Atom, AtomClass, AtomId, ClassId, IndexOp, Isa, RegisterKind, Role, Tables, TermNode};
+
+/// A machine to look things up in.
+#[derive(Copy, Clone)]
+pub struct Lookup<'t> {
+    /// Tables.
+    pub tables: &'t Tables<'t>,
+    /// Architecture.
+    pub arch: &'t Arch<'t>,
+    /// Instruction set.
+    pub isa: &'t Isa<'t>,
+}
+
+impl<'t> Lookup<'t> {
+    /// The architecture's atoms.
+    pub fn atoms(&self) -> impl Iterator<Item = (AtomId, &'t Atom<'t>)> {
+        let tables = self.tables;
+        self.arch.atoms.iter().filter_map(move |a| Some((a.atom, tables.atom(a.atom)?)))
+    }
+
+    /// The kind of a class.
+    #[must_use]
+    pub fn kind(&self, class: ClassId) -> Option<RegisterKind> {
+        self.isa.classes.get(class.index()).map(|c| c.kind)
+    }
+
+    /// The first class of a kind and width in bits.
+    #[must_use]
+    pub fn class(&self, kind: RegisterKind, bits: u16) -> Option<ClassId> {
+        let found = self.isa.classes.iter().position(|c| c.kind == kind && c.bits == bits)?;
+        u16::try_from(found).ok().map(ClassId)
+    }
+
+    /// An atom that copies a register of a class: (atom, whether it copies from a register, not only from a number).
+    #[must_use]
+    pub fn copy_into(&self, class: ClassId, count: u8, from: ClassId) -> Option<AtomId> {
+        self.atoms()
+            .find(|(_, a)| {
+                let into = a.operands.first().is_some_and(|o| o.role == Role::Def && o.class == class && o.registers == count);
+                let source = a.operands.get(1).is_some_and(|o| o.role == Role::Use && (o.class == from || o.also.contains(&from)) && o.registers == count);
+                a.operands.len() == 2 && into && source && (matches!(a.means, [TermNode::Operand(1)]) || self.kind(class) == Some(RegisterKind::Special))
+            })
+            .map(|(id, _)| id)
+    }
+
+    /// An atom that puts a known number into a register of a class, and whether the number is an operand.
+    #[must_use]
+    pub fn fill(&self, class: ClassId, value: i64) -> Option<(AtomId, bool)> {
+        let defines = |a: &Atom<'_>| a.class == AtomClass::Alu && a.operands.first().is_some_and(|o| o.role == Role::Def && o.class == class && o.registers == 1);
+        let by_name = self.atoms().find(|(_, a)| defines(a) && a.operands.len() == 1 && matches!(a.means, [TermNode::Const(c)] if *c == value));
+        if let Some((id, _)) = by_name {
+            return Some((id, false));
+        }
+        let number = |a: &Atom<'_>| a.operands.get(1).is_some_and(|o| o.range.0 <= value && value <= o.range.1);
+        self.atoms().find(|(_, a)| defines(a) && a.operands.len() == 2 && matches!(a.means, [TermNode::Operand(1)]) && number(a)).map(|(id, _)| (id, true))
+    }
+
+    /// An atom for `d = a op b` on registers of a class, with a register or a number as `b`.
+    #[must_use]
+    pub fn binary(&self, op: IndexOp, class: ClassId, count: u8, b: Operand) -> Option<AtomId> {
+        self.atoms()
+            .find(|(_, a)| {
+                let plain = matches!(a.means, [TermNode::Op(o, 2), TermNode::Operand(1), TermNode::Operand(2)] if *o == op);
+                // A 64-bit sum may take its number as an extended word.
+                let extended = matches!(a.means, [TermNode::Op(o, 2), TermNode::Operand(1), TermNode::Op(IndexOp::Extend64, 1), TermNode::Operand(2)] if *o == op);
+                let shape = plain || (extended && matches!(b, Operand::Number(n) if n >= 0));
+                let first = |k: usize| a.operands.get(k).is_some_and(|o| (o.class == class || o.also.contains(&class)) && o.registers == count);
+                let last = a.operands.get(2).is_some_and(|o| match b {
+                    Operand::Reg(reg) => (o.class == reg.class || o.also.contains(&reg.class)) && o.registers == reg.count,
+                    Operand::Number(n) => o.range.0 <= n && n <= o.range.1,
+                });
+                shape && first(0) && first(1) && last
+            })
+            .map(|(id, _)| id)
+    }
+}
+
+/// The second operand of a binary atom.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Operand {
+    /// A register.
+    Reg(Reg),
+    /// A number.
+    Number(i64),
+}

@@ -1,0 +1,29 @@
+//! Emit: from a plan to instructions.
+//!
+//! ```text
+//! walk (address, sync) -> steps over virtual registers -> registers -> finish (waits, hazards) -> text
+//! ```
+//!
+//! Movement, matrix and synchronisation instructions are emitted in full; every name and every number in the text
+//! comes from the tables. Needs no formatting machinery: text leaves by `write_str`.
+
+mod address;
+mod context;
+pub mod finish;
+mod kernel;
+mod lookup;
+pub mod registers;
+pub mod step;
+mod sync;
+mod text;
+mod walk;
+
+pub use context::{Address, Advance, EmitError, Held, MAX_VARIABLES};
+pub use kernel::{Param, ParamKind, parameter_bytes, parameters};
+pub use text::{Kernel, TextError, write_number, write_signed};
+
+pub(crate) use context::Context;
+pub(crate) use lookup::Lookup;
+
+/// Phase of the target rules that select instructions.
+pub(crate) const TARGET_PHASE: u8 = 1;

@@ -1,0 +1,114 @@
+//! Synchronisation: which steps must stand between accesses to shared memory, from the architecture's table.
+//!
+//! The walk keeps the accesses that nothing has ordered yet. An access that conflicts with one of them (same tile, one
+//! of the two writes) brings the table's steps for that pair of kinds, each step once, barriers last. A loop is walked
+//! with what its own end leaves open added to what stands open before it.
+
+use super::step::{Missing, Slot, StepError, Steps, int};
+use lanebook_tables::{AccessId, Arch, SyncRule, SyncStep, Tables};
+
+/// An access to a shared tile.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Touched {
+    /// Which shared tile.
+    pub alloc: u16,
+    /// Its kind.
+    pub kind: AccessId,
+    /// It writes.
+    pub writes: bool,
+}
+
+/// Most kinds of accesses that can be open at once.
+const OPEN: usize = 64;
+/// Most different steps between two operations.
+const STEPS: usize = 8;
+
+/// Accesses that nothing has ordered yet.
+#[derive(Clone, Debug, Default)]
+pub struct Open {
+    list: heapless::Vec<Touched, OPEN>,
+}
+
+impl Open {
+    /// Adds what `other` has open.
+    pub fn join(&mut self, other: &Self) -> Result<(), StepError> {
+        for &t in &other.list {
+            self.add(t)?;
+        }
+        Ok(())
+    }
+
+    /// Whether anything is open that `other` has not.
+    #[must_use]
+    pub fn exceeds(&self, other: &Self) -> bool {
+        self.list.iter().any(|t| !other.list.contains(t))
+    }
+
+    fn add(&mut self, touched: Touched) -> Result<(), StepError> {
+        if self.list.contains(&touched) {
+            return Ok(());
+        }
+        self.list.push(touched).map_err(|_| StepError::NoAtom(Missing::Sync { producer: touched.kind.0, consumer: touched.kind.0 }))
+    }
+
+    /// Orders `accesses` after everything open that they conflict with, then opens them. Steps go to `steps`, unless
+    /// this is only a rehearsal (`None`).
+    pub fn meet(&mut self, tables: &Tables<'_>, arch: &Arch<'_>, accesses: &[Touched], steps: Option<&mut Steps<'_>>) -> Result<(), StepError> {
+        let mut wanted: heapless::Vec<SyncStep<'_>, STEPS> = heapless::Vec::new();
+        let mut settled: heapless::Vec<(AccessId, bool), STEPS> = heapless::Vec::new();
+        for now in accesses {
+            for before in &self.list {
+                if before.alloc != now.alloc || !(before.writes || now.writes) {
+                    continue;
+                }
+                let missing = StepError::NoAtom(Missing::Sync { producer: before.kind.0, consumer: now.kind.0 });
+                let rule = rule(arch, before.kind, now.kind).ok_or(missing)?;
+                for step in rule.steps {
+                    if !wanted.iter().any(|w| same(w, step)) {
+                        wanted.push(*step).map_err(|_| missing)?;
+                    }
+                }
+                let entry = (before.kind, before.writes);
+                if !settled.contains(&entry) {
+                    settled.push(entry).map_err(|_| missing)?;
+                }
+            }
+        }
+        if let Some(steps) = steps {
+            for barrier in [false, true] {
+                for step in wanted.iter().filter(|s| s.barrier == barrier) {
+                    push(tables, step, steps)?;
+                }
+            }
+        }
+        self.list.retain(|t| !settled.contains(&(t.kind, t.writes)));
+        for &t in accesses {
+            self.add(t)?;
+        }
+        Ok(())
+    }
+}
+
+fn same(a: &SyncStep<'_>, b: &SyncStep<'_>) -> bool {
+    a.atom == b.atom && a.immediates == b.immediates
+}
+
+fn rule<'t>(arch: &Arch<'t>, producer: AccessId, consumer: AccessId) -> Option<&'t SyncRule<'t>> {
+    arch.sync.iter().find(|r| r.producer == producer && r.consumer == consumer)
+}
+
+fn push(tables: &Tables<'_>, step: &SyncStep<'_>, steps: &mut Steps<'_>) -> Result<(), StepError> {
+    use lanebook_tables::Role;
+    let atom = tables.atom(step.atom).ok_or(StepError::NoAtom(Missing::Frame))?;
+    let mut args: heapless::Vec<Slot, { super::step::MAX_ARGS }> = heapless::Vec::new();
+    let mut values = step.immediates.iter();
+    for (k, operand) in atom.operands.iter().enumerate() {
+        let refuse = StepError::Operand { atom: step.atom, operand: u8::try_from(k).unwrap_or(u8::MAX) };
+        let slot = match operand.role {
+            Role::Immediate => int(values.next().map_or(operand.range.1, |v| i64::from(*v))).ok_or(refuse)?,
+            _ => Slot::None,
+        };
+        args.push(slot).map_err(|_| refuse)?;
+    }
+    steps.append(step.atom, &args)
+}

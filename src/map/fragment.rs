@@ -1,0 +1,183 @@
+//! Register fragments: which tile element each (register, lane, warp) holds.
+
+use super::{Columns, MAX_BITS, log2_exact};
+use lanebook_layout::{AxisId, Iter, Layout};
+
+/// Shape of a two-dimensional tile.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct TileShape {
+    /// log2 of the rows.
+    pub rows: u8,
+    /// log2 of the columns.
+    pub cols: u8,
+    /// Width of an element in bits.
+    pub bits: u16,
+}
+
+impl TileShape {
+    /// The shape of a tile with these extents; `None` if an extent is no power of two or the tile is too large.
+    #[must_use]
+    pub fn new(rows: u64, cols: u64, bits: u16) -> Option<Self> {
+        let shape = Self { rows: log2_exact(rows)?, cols: log2_exact(cols)?, bits };
+        if usize::from(shape.total()) <= MAX_BITS { Some(shape) } else { None }
+    }
+
+    /// Number of element bits.
+    #[must_use]
+    pub fn total(self) -> u8 {
+        self.rows.saturating_add(self.cols)
+    }
+
+    /// The element-bit column of row bit `bit`.
+    #[must_use]
+    pub fn row_bit(self, bit: u8) -> u32 {
+        1u32.checked_shl(u32::from(self.cols.saturating_add(bit))).unwrap_or(0)
+    }
+
+    /// Bytes of the whole tile without padding.
+    #[must_use]
+    pub fn bytes(self) -> u64 {
+        (u64::from(self.bits) << (self.total().min(32))) / 8
+    }
+
+    /// Element bits with rows and columns exchanged.
+    #[must_use]
+    pub fn transpose_element(self, e: u32) -> u32 {
+        let mask = 1u32.checked_shl(u32::from(self.cols)).unwrap_or(0).wrapping_sub(1);
+        let (col, row) = (e & mask, e.checked_shr(u32::from(self.cols)).unwrap_or(0));
+        col.checked_shl(u32::from(self.rows)).unwrap_or(0) | row
+    }
+
+    /// The shape with rows and columns exchanged.
+    #[must_use]
+    pub fn transposed(self) -> Self {
+        Self { rows: self.cols, cols: self.rows, bits: self.bits }
+    }
+}
+
+/// A tile in registers. Each column is the element (as element bits) that the bit adds, by exclusive or; a zero
+/// column means that the bit replicates.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Fragment {
+    /// The tile.
+    pub shape: TileShape,
+    /// Bits of the element's place in the lane's registers, in elements: bit offset = place * `shape.bits`.
+    pub register: Columns<u32, 12>,
+    /// Bits of the lane number.
+    pub lane: Columns<u32, 6>,
+    /// Bits of the warp number.
+    pub warp: Columns<u32, 5>,
+}
+
+impl Fragment {
+    /// A fragment without any bits.
+    #[must_use]
+    pub fn new(shape: TileShape) -> Self {
+        Self { shape, register: Columns::new(), lane: Columns::new(), warp: Columns::new() }
+    }
+
+    /// log2 of the elements in one 32-bit register.
+    #[must_use]
+    pub fn packing(&self) -> u8 {
+        log2_exact(32 / u64::from(self.shape.bits.clamp(1, 32))).unwrap_or(0)
+    }
+
+    /// 32-bit registers a lane.
+    #[must_use]
+    pub fn registers(&self) -> u16 {
+        let bits = u32::from(self.shape.bits).checked_shl(self.register.len() as u32).unwrap_or(0);
+        u16::try_from(bits.div_ceil(32)).unwrap_or(u16::MAX)
+    }
+
+    /// The element that a lane of a warp holds at a place.
+    #[must_use]
+    pub fn element(&self, place: u32, lane: u32, warp: u32) -> u32 {
+        self.register.at(place) ^ self.lane.at(lane) ^ self.warp.at(warp)
+    }
+
+    /// The same distribution of the transposed tile.
+    #[must_use]
+    pub fn transposed(&self) -> Self {
+        let mut out = Self::new(self.shape.transposed());
+        for &c in self.register.as_slice() {
+            let _ = out.register.push(self.shape.transpose_element(c));
+        }
+        for &c in self.lane.as_slice() {
+            let _ = out.lane.push(self.shape.transpose_element(c));
+        }
+        for &c in self.warp.as_slice() {
+            let _ = out.warp.push(self.shape.transpose_element(c));
+        }
+        out
+    }
+
+    /// Whether every element has a holder: the columns span all element bits.
+    #[must_use]
+    pub fn covers(&self) -> bool {
+        let mut basis = [0u32; 32];
+        let mut rank = 0u8;
+        let columns = self.register.as_slice().iter().chain(self.lane.as_slice()).chain(self.warp.as_slice());
+        for &column in columns {
+            let mut v = column;
+            while v != 0 {
+                let top = v.ilog2() as usize;
+                match basis.get_mut(top) {
+                    Some(slot) if *slot == 0 => {
+                        *slot = v;
+                        rank = rank.saturating_add(1);
+                        break;
+                    }
+                    Some(slot) => v ^= *slot,
+                    None => break,
+                }
+            }
+        }
+        rank == self.shape.total()
+    }
+
+    /// The fragment as a layout from the row-major element number to (bit, laneid, warpid), for people to read.
+    /// `None` when a column is not a single element bit (then no strided form exists).
+    #[must_use]
+    pub fn to_layout(&self) -> Option<Layout> {
+        let mut layout = Layout::new();
+        let mut bit = 0u8;
+        while bit < self.shape.total() {
+            let (axis, stride) = self.place_of(1u32.checked_shl(u32::from(bit))?)?;
+            // Grow the iter while the next element bit goes on with the same axis and twice the stride.
+            let mut extent = 2u32;
+            let mut next = bit.checked_add(1)?;
+            let row_start = self.shape.cols;
+            while next < self.shape.total() && next != row_start {
+                match self.place_of(1u32.checked_shl(u32::from(next))?) {
+                    Some((a, s)) if a == axis && s == stride.checked_mul(i64::from(extent))? => {
+                        extent = extent.checked_mul(2)?;
+                        next = next.checked_add(1)?;
+                    }
+                    _ => break,
+                }
+            }
+            layout.push_shard(Iter::new(extent, stride, axis)).ok()?;
+            bit = next;
+        }
+        let groups = [(self.register.as_slice(), AxisId::BIT, i64::from(self.shape.bits)), (self.lane.as_slice(), AxisId::LANE, 1), (self.warp.as_slice(), AxisId::WARP, 1)];
+        for (columns, axis, unit) in groups {
+            for (k, &c) in columns.iter().enumerate() {
+                if c == 0 {
+                    layout.push_replica(Iter::new(2, unit.checked_shl(k as u32)?, axis)).ok()?;
+                }
+            }
+        }
+        Some(layout)
+    }
+
+    fn place_of(&self, element: u32) -> Option<(AxisId, i64)> {
+        let find = |columns: &[u32]| columns.iter().position(|&c| c == element);
+        if let Some(k) = find(self.register.as_slice()) {
+            return Some((AxisId::BIT, i64::from(self.shape.bits).checked_shl(k as u32)?));
+        }
+        if let Some(k) = find(self.lane.as_slice()) {
+            return Some((AxisId::LANE, 1i64.checked_shl(k as u32)?));
+        }
+        find(self.warp.as_slice()).and_then(|k| Some((AxisId::WARP, 1i64.checked_shl(k as u32)?)))
+    }
+}

@@ -1,0 +1,211 @@
+//! Memory maps: how many bytes each element bit is worth.
+
+use super::{Columns, MAX_BITS, TileShape};
+use lanebook_layout::{AxisId, Iter, Layout, PostMap};
+
+/// What one element bit adds to an address.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
+pub struct Column {
+    /// Known bytes.
+    pub bytes: u32,
+    /// Times the outer stride (global tiles).
+    pub lead: u32,
+}
+
+impl Column {
+    /// Known bytes only.
+    #[must_use]
+    pub fn known(bytes: u32) -> Self {
+        Self { bytes, lead: 0 }
+    }
+
+    /// Nothing at all.
+    #[must_use]
+    pub fn is_zero(self) -> bool {
+        self.bytes == 0 && self.lead == 0
+    }
+}
+
+/// How columns combine.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Combine {
+    /// By exclusive or (a swizzled tile, or disjoint bits).
+    Xor,
+    /// By addition (padding).
+    Add,
+}
+
+/// A tile in memory: element bits to bytes from the tile's start.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct MemoryMap {
+    /// The tile.
+    pub shape: TileShape,
+    /// One column for each element bit.
+    pub columns: Columns<Column, MAX_BITS>,
+    /// How they combine.
+    pub combine: Combine,
+}
+
+impl MemoryMap {
+    /// A tile in global memory, contiguous along its columns (`row_major`) or rows. The other dimension is counted in
+    /// `lead`: whatever the outer stride is, known or not, it is multiplied in when an address is formed.
+    #[must_use]
+    pub fn global(shape: TileShape, row_major: bool) -> Self {
+        let mut columns = Columns::new();
+        for bit in 0..shape.total() {
+            let is_col = bit < shape.cols;
+            let index = if is_col { bit } else { bit.saturating_sub(shape.cols) };
+            let step = 1u32.checked_shl(u32::from(index)).unwrap_or(0);
+            let inner = Column::known(step.saturating_mul(u32::from(shape.bits) / 8));
+            let _ = columns.push(if is_col == row_major { inner } else { Column { bytes: 0, lead: step } });
+        }
+        Self { shape, columns, combine: Combine::Xor }
+    }
+
+    /// What the set of element bits `e` is worth.
+    #[must_use]
+    pub fn at(&self, e: u32) -> Column {
+        let mut out = Column::default();
+        for (bit, c) in self.columns.as_slice().iter().enumerate() {
+            if (e >> bit) & 1 == 1 {
+                match self.combine {
+                    Combine::Xor => {
+                        out.bytes ^= c.bytes;
+                        out.lead ^= c.lead;
+                    }
+                    Combine::Add => {
+                        out.bytes = out.bytes.wrapping_add(c.bytes);
+                        out.lead = out.lead.wrapping_add(c.lead);
+                    }
+                }
+            }
+        }
+        out
+    }
+
+    /// The element bits at a byte offset that is the sum (or exclusive or) of known columns; `None` if no element starts there.
+    #[must_use]
+    pub fn element_at(&self, byte: u32) -> Option<u32> {
+        match self.combine {
+            Combine::Xor => self.solve_xor(byte),
+            Combine::Add => self.solve_add(byte),
+        }
+    }
+
+    fn solve_xor(&self, byte: u32) -> Option<u32> {
+        // Gaussian elimination over the columns, remembering which element bits made each pivot.
+        let mut pivots = [(0u32, 0u32); 32];
+        for (bit, c) in self.columns.as_slice().iter().enumerate() {
+            let (mut v, mut e) = (c.bytes, 1u32.checked_shl(bit as u32)?);
+            while v != 0 {
+                let slot = pivots.get_mut(v.ilog2() as usize)?;
+                if slot.0 == 0 {
+                    *slot = (v, e);
+                    break;
+                }
+                v ^= slot.0;
+                e ^= slot.1;
+            }
+        }
+        let (mut rest, mut e) = (byte, 0u32);
+        while rest != 0 {
+            let slot = pivots.get(rest.ilog2() as usize)?;
+            if slot.0 == 0 {
+                return None;
+            }
+            rest ^= slot.0;
+            e ^= slot.1;
+        }
+        Some(e)
+    }
+
+    fn solve_add(&self, byte: u32) -> Option<u32> {
+        // Each column is at least the sum of all smaller ones plus one element in a padded tile: greedy from the largest.
+        let (mut rest, mut e) = (byte, 0u32);
+        let mut left = self.columns.len();
+        while left > 0 {
+            let mut best: Option<(usize, u32)> = None;
+            for (bit, c) in self.columns.as_slice().iter().enumerate() {
+                if c.lead != 0 {
+                    return None;
+                }
+                let unused = (e >> bit) & 1 == 0;
+                if unused && c.bytes <= rest && best.is_none_or(|(_, b)| c.bytes > b) {
+                    best = Some((bit, c.bytes));
+                }
+            }
+            match best {
+                Some((bit, bytes)) if rest != 0 => {
+                    rest = rest.wrapping_sub(bytes);
+                    e |= 1u32.checked_shl(bit as u32)?;
+                }
+                _ => break,
+            }
+            left = left.saturating_sub(1);
+        }
+        if rest == 0 { Some(e) } else { None }
+    }
+}
+
+/// A candidate for a tile in shared memory: an order and a post-map in bytes.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct SharedLayout {
+    /// Rows are contiguous (else columns).
+    pub row_major: bool,
+    /// Swizzle or padding, in bytes.
+    pub post: PostMap,
+}
+
+impl SharedLayout {
+    /// The map of a tile with this layout; `None` if an offset does not fit 32 bits.
+    #[must_use]
+    pub fn map(&self, shape: TileShape) -> Option<MemoryMap> {
+        let mut columns = Columns::new();
+        let inner = if self.row_major { shape.cols } else { shape.rows };
+        for bit in 0..shape.total() {
+            let is_col = bit < shape.cols;
+            let index = if is_col { bit } else { bit.saturating_sub(shape.cols) };
+            let place = if is_col == self.row_major { index } else { index.saturating_add(inner) };
+            let plain = i64::from(shape.bits / 8).checked_shl(u32::from(place))?;
+            let placed = u32::try_from(self.post.apply(plain).ok()?).ok()?;
+            if !columns.push(Column::known(placed)) {
+                return None;
+            }
+        }
+        let combine = if self.post.padding().is_some() { Combine::Add } else { Combine::Xor };
+        Some(MemoryMap { shape, columns, combine })
+    }
+
+    /// Bytes of a tile with this layout: the padded offset of its last element, plus that element.
+    #[must_use]
+    pub fn bytes(&self, shape: TileShape) -> Option<u64> {
+        let element = u64::from(shape.bits / 8);
+        match self.post.padding() {
+            None => Some(shape.bytes()),
+            Some(padding) => padding.apply(shape.bytes().checked_sub(element)?).ok()?.checked_add(element),
+        }
+    }
+
+    /// Alignment of the tile's start, at least `least`: an instance's phase is XORed into a whole address, so the start has
+    /// to keep clear of the bits that the swizzle changes. (A pattern that hardware applies to absolute addresses needs
+    /// the swizzle's whole period; those layouts are not made here.)
+    #[must_use]
+    pub fn align(&self, least: u32) -> u32 {
+        let changed = self.post.swizzle().map_or(0, |s| u32::from(s.b).saturating_add(u32::from(s.m)));
+        1u32.checked_shl(changed).unwrap_or(u32::MAX).max(least)
+    }
+
+    /// The layout from the row-major element number to the byte, for people to read.
+    #[must_use]
+    pub fn to_layout(&self, shape: TileShape) -> Option<Layout> {
+        let bytes = i64::from(shape.bits / 8);
+        let (rows, cols) = (1u32.checked_shl(u32::from(shape.rows))?, 1u32.checked_shl(u32::from(shape.cols))?);
+        let (row, col) = match self.row_major {
+            true => (bytes.checked_mul(i64::from(cols))?, bytes),
+            false => (bytes, bytes.checked_mul(i64::from(rows))?),
+        };
+        let mut layout = Layout::from_iters(&[Iter::new(cols, col, AxisId::M), Iter::new(rows, row, AxisId::M)]).ok()?;
+        layout.set_post(self.post).ok()?;
+        Some(layout)
+    }
+}

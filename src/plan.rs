@@ -1,0 +1,294 @@
+//! The plan: what was chosen for every tile of a program, and why not something else.
+
+use crate::assign::fit::{Fit, Reject};
+use crate::assign::matrix::Product;
+use crate::ir::{Op, Value};
+use crate::map::{Conflicts, Fragment, MemoryMap, SharedLayout, TileShape};
+use heapless::VecView;
+use lanebook_tables::{ArchId, AtomId, Status};
+
+/// A tile in shared memory.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct AllocPlan {
+    /// The value that the allocation returns.
+    pub value: Value,
+    /// Its shape.
+    pub shape: TileShape,
+    /// Its layout.
+    pub layout: SharedLayout,
+    /// Bytes, padding included.
+    pub bytes: u32,
+    /// Alignment of its start in bytes.
+    pub align: u32,
+    /// Where it starts, in bytes from the group's shared segment; set by placement.
+    pub offset: u32,
+}
+
+/// A tile in registers.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct FragmentPlan {
+    /// The value.
+    pub value: Value,
+    /// How it is distributed.
+    pub fragment: Fragment,
+}
+
+/// A tile in global memory.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct GlobalPlan {
+    /// The kernel's argument.
+    pub memref: Value,
+    /// Row and column where the tile starts.
+    pub start: (Value, Value),
+    /// Bytes of the outer stride, if the type says it; else it is a parameter.
+    pub outer_bytes: Option<u32>,
+    /// Certain alignment in bytes of the tile's start and of the outer stride.
+    pub align: u32,
+    /// The tile's map.
+    pub map: MemoryMap,
+}
+
+/// One end of a movement.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Registers: index into [`Plan::fragments`].
+    Registers(u16),
+    /// Shared memory: index into [`Plan::allocs`].
+    Shared(u16),
+    /// Global memory: index into [`Plan::globals`].
+    Global(u16),
+}
+
+/// Counted and estimated figures of a movement, for one warp and one execution.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
+pub struct Figures {
+    /// Instructions (both of a pair counted).
+    pub count: u32,
+    /// Shared-memory transactions of one instruction, and the least possible.
+    pub conflicts: Conflicts,
+    /// 32-byte segments of global memory that one instruction touches.
+    pub segments: u32,
+    /// Distinct address registers beyond the first.
+    pub further_addresses: u32,
+    /// Registers that hold the result.
+    pub registers: u32,
+    /// Weighted sum in quarter units.
+    pub cost: u32,
+}
+
+/// A movement.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct MovePlan {
+    /// The operation.
+    pub op: Op,
+    /// The atom; the first of two where the tile goes through registers on its way.
+    pub atom: AtomId,
+    /// The second atom of a pair (registers to shared memory).
+    pub second: Option<AtomId>,
+    /// Decomposition.
+    pub fit: Fit,
+    /// Where from.
+    pub from: End,
+    /// Where to.
+    pub to: End,
+    /// Figures.
+    pub figures: Figures,
+    /// Status of the bank model that the conflicts were counted by, if one was used.
+    pub bank_status: Option<Status>,
+}
+
+/// A matrix product.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct ProductPlan {
+    /// The operation.
+    pub op: Op,
+    /// The atom with its split over warps.
+    pub product: Product,
+    /// Fragments of A, B, C and D: indices into [`Plan::fragments`].
+    pub fragments: [u16; 4],
+}
+
+/// What lost.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct Loser {
+    /// The operation it was a candidate for.
+    pub op: Op,
+    /// What it was.
+    pub what: Candidate,
+    /// Why it was not taken.
+    pub why: Reject,
+    /// Its cost in quarter units where it was legal.
+    pub cost: u32,
+}
+
+/// A candidate.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub enum Candidate {
+    /// An atom for a movement, under the shared layout that was chosen.
+    Atom(AtomId),
+    /// A shared layout for the allocation.
+    Shared(SharedLayout),
+    /// A matrix atom with log2 of the warps along m and n.
+    Matrix(AtomId, u8, u8),
+    /// A width, in elements (as log2) a lane, for a tile that may be distributed freely.
+    Blocked(u8),
+}
+
+/// The plan of one function, in storage lent by the caller.
+pub struct Plan<'s> {
+    /// For which architecture.
+    pub arch: ArchId,
+    /// Threads of the group.
+    pub threads: u32,
+    /// log2 of the lanes of a wave.
+    pub wave: u8,
+    /// log2 of the warps of the group.
+    pub warps: u8,
+    /// Shared tiles.
+    pub allocs: &'s mut VecView<AllocPlan>,
+    /// Register tiles.
+    pub fragments: &'s mut VecView<FragmentPlan>,
+    /// Global tiles.
+    pub globals: &'s mut VecView<GlobalPlan>,
+    /// Movements, in program order.
+    pub moves: &'s mut VecView<MovePlan>,
+    /// Products, in program order.
+    pub products: &'s mut VecView<ProductPlan>,
+    /// Losers, in the order in which they were looked at.
+    pub losers: &'s mut VecView<Loser>,
+    /// Losers for which there was no room in `losers`.
+    pub losers_dropped: u32,
+    /// Bytes of shared memory; set by placement.
+    pub shared_bytes: u32,
+    /// Alignment of the shared segment.
+    pub shared_align: u32,
+}
+
+impl Plan<'_> {
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.allocs.clear();
+        self.fragments.clear();
+        self.globals.clear();
+        self.moves.clear();
+        self.products.clear();
+        self.losers.clear();
+        self.losers_dropped = 0;
+        self.shared_bytes = 0;
+        self.shared_align = 0;
+    }
+
+    /// The fragment of a register value.
+    #[must_use]
+    pub fn fragment_of(&self, value: Value) -> Option<(u16, &Fragment)> {
+        let index = self.fragments.iter().position(|f| f.value == value)?;
+        Some((u16::try_from(index).ok()?, &self.fragments.get(index)?.fragment))
+    }
+
+    /// The allocation of a memory value.
+    #[must_use]
+    pub fn alloc_of(&self, value: Value) -> Option<(u16, &AllocPlan)> {
+        let index = self.allocs.iter().position(|a| a.value == value)?;
+        Some((u16::try_from(index).ok()?, self.allocs.get(index)?))
+    }
+
+    /// The movement of an operation.
+    #[must_use]
+    pub fn move_of(&self, op: Op) -> Option<&MovePlan> {
+        self.moves.iter().find(|m| m.op == op)
+    }
+
+    /// The product of an operation.
+    #[must_use]
+    pub fn product_of(&self, op: Op) -> Option<&ProductPlan> {
+        self.products.iter().find(|p| p.op == op)
+    }
+
+    /// Keeps a loser's reason; counts it when there is no room.
+    pub fn lose(&mut self, loser: Loser) {
+        if self.losers.push(loser).is_err() {
+            self.losers_dropped = self.losers_dropped.saturating_add(1);
+        }
+    }
+}
+
+/// Why no plan was made. Every value names the operation (or value) and the figures that matter.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// The function has no `threads`, or a number that is no power-of-two multiple of the wave.
+    Threads {
+        /// What it says; 0 = nothing.
+        threads: u32,
+        /// Lanes of a wave.
+        wave: u32,
+        /// Most threads of a group.
+        most: u32,
+    },
+    /// The operation is not one that the planner understands.
+    Unsupported(Op),
+    /// A tile's extents are not two known powers of two, or the tile is too large.
+    Extents(Op),
+    /// A tile's element type is unknown or not a whole number of bytes.
+    Element(Op),
+    /// The operand is not an allocation or a kernel argument that can be traced.
+    NotTraced {
+        /// The operation.
+        op: Op,
+        /// Which operand.
+        operand: u8,
+    },
+    /// No matrix atom of the architecture takes these types and divides this tile among these warps.
+    NoMatrixAtom(Op),
+    /// No atom of the architecture can do this movement; `why` is the reason of the candidate that came furthest.
+    NoMover {
+        /// The operation.
+        op: Op,
+        /// Closest reason.
+        why: Reject,
+    },
+    /// Two uses of a register tile want different distributions.
+    Conflict {
+        /// Where the second one was met.
+        op: Op,
+    },
+    /// Nothing says how this register tile is distributed.
+    Undecided(Op),
+    /// Shared memory is exceeded.
+    SharedMemory {
+        /// The allocation that no longer fits.
+        op: Op,
+        /// Bytes needed up to and including it.
+        need: u32,
+        /// Bytes the architecture has.
+        have: u32,
+    },
+    /// Lent storage is full.
+    Capacity {
+        /// Which.
+        pool: PlanPool,
+        /// How many it holds.
+        capacity: u32,
+    },
+    /// The architecture is not in the tables.
+    UnknownArch,
+}
+
+/// Pools of a plan.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum PlanPool {
+    /// Shared tiles.
+    Allocs,
+    /// Register tiles.
+    Fragments,
+    /// Global tiles.
+    Globals,
+    /// Movements.
+    Moves,
+    /// Products.
+    Products,
+    /// Movers of the architecture.
+    Movers,
+    /// Tiles waiting to be looked at.
+    Worklist,
+}
