@@ -1,0 +1,160 @@
+//! Whole kernels under test: the tile program, its text, what assembled it, what happened when it ran.
+//!
+//! Three independent judges: the vendors' assemblers (is the text legal, and refused where it must be), the replay
+//! crate (does it compute the right thing without a race), and the layouts' own maps (is each address the one that the
+//! layout names).
+
+use lanebook::compile::{Compiled, Storage, compile};
+use lanebook::emit::step::{Purpose, Step};
+use lanebook::ir::{SmallStorage, Options, Program, parse, verify};
+use lanebook::plan::{End, Plan};
+use lanebook::{TABLES, layout};
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Scratch that is large enough for every kernel here.
+pub type Room = Storage<2048, 768, 1024, 256>;
+
+/// Where the examples are.
+#[must_use]
+pub fn example(name: &str) -> String {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../gen/cli/examples").join(name);
+    std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// Compiles a program and hands program, result and text to `f`.
+///
+/// # Panics
+/// When any stage refuses; the message says which.
+pub fn with_kernel<R>(text: &str, arch: &str, f: impl FnOnce(&Program<'_, '_>, &Compiled<'_>, &str) -> R) -> R {
+    let id = TABLES.arch_named(arch).expect("an architecture of the tables");
+    let mut pools = Box::new(SmallStorage::new());
+    let mut program = parse(pools.pools(), &TABLES, text, Options::default()).unwrap_or_else(|e| panic!("{arch}: {e:?}"));
+    verify(&mut program).unwrap_or_else(|e| panic!("{arch}: {e:?}"));
+    let mut room = Box::new(Room::new());
+    let compiled = compile(&TABLES, id, &program, room.scratch()).unwrap_or_else(|e| panic!("{arch}: {e:?}"));
+    let mut out = String::new();
+    compiled.write(&TABLES, &program, &mut out).unwrap_or_else(|e| panic!("{arch}: {e:?}"));
+    f(&program, &compiled, &out)
+}
+
+/// The text of a kernel.
+#[must_use]
+pub fn kernel_text(text: &str, arch: &str) -> String {
+    with_kernel(text, arch, |_, _, out| out.to_string())
+}
+
+/// An assembler of the machine that runs the tests.
+#[derive(Clone, Debug)]
+pub struct Assembler {
+    path: PathBuf,
+    is_ptx: bool,
+}
+
+impl Assembler {
+    /// The assembler for an architecture: from `LANEBOOK_PTXAS` or `LANEBOOK_LLVM_MC`, from the virtual environment that
+    /// `.ci/run` makes, or from the path.
+    ///
+    /// # Panics
+    /// When there is none: these tests do not pass without it.
+    #[must_use]
+    pub fn of(arch: &str) -> Self {
+        let id = TABLES.arch_named(arch).expect("an architecture");
+        let is_ptx = TABLES.arch(id).and_then(|a| TABLES.isa(a.isa)).is_some_and(|i| i.name == "ptx");
+        let (variable, names): (_, &[&str]) = if is_ptx { ("LANEBOOK_PTXAS", &["ptxas"]) } else { ("LANEBOOK_LLVM_MC", &["llvm-mc-22", "llvm-mc"]) };
+        if let Some(path) = std::env::var_os(variable) {
+            return Self { path: path.into(), is_ptx };
+        }
+        let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let mut folders: Vec<PathBuf> = std::env::var_os("PATH").map(|p| std::env::split_paths(&p).collect()).unwrap_or_default();
+        let venv = root.join("target/venv-nv/lib");
+        for python in std::fs::read_dir(venv).into_iter().flatten().flatten() {
+            folders.push(python.path().join("site-packages/nvidia/cu13/bin"));
+        }
+        let found = names.iter().flat_map(|n| folders.iter().map(move |f| f.join(n))).find(|p| p.is_file());
+        let path = found.unwrap_or_else(|| panic!("no {names:?} found: run `.ci/run` once, or set {variable} to the assembler"));
+        Self { path, is_ptx }
+    }
+
+    /// Assembles a text for a target; the error is what the assembler printed.
+    ///
+    /// # Errors
+    /// When the assembler refuses the text.
+    pub fn assemble(&self, text: &str, target: &str) -> Result<(), String> {
+        let folder = std::env::temp_dir().join(format!("lanebook-{}-{:?}", std::process::id(), std::thread::current().id()));
+        std::fs::create_dir_all(&folder).map_err(|e| e.to_string())?;
+        let (source, object) = (folder.join("k.s"), folder.join("k.o"));
+        std::fs::write(&source, text).map_err(|e| e.to_string())?;
+        let mut command = Command::new(&self.path);
+        if self.is_ptx {
+            command.arg(format!("-arch={target}")).arg(&source).arg("-o").arg(&object);
+        } else {
+            command.arg("-triple=amdgcn-amd-amdhsa").arg(format!("-mcpu={target}")).arg("-filetype=obj").arg("-o").arg(&object).arg(&source);
+        }
+        let output = command.output().map_err(|e| format!("{}: {e}", self.path.display()))?;
+        let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        let _ = std::fs::remove_dir_all(&folder);
+        // An unknown processor is only a warning of llvm-mc's, which then goes on with another one.
+        if output.status.success() && !said.contains("not a recognized processor") { Ok(()) } else { Err(said) }
+    }
+}
+
+/// The steps of a kernel with the number of the text line that each stands on (the first of it, from 1).
+#[must_use]
+pub fn lines(compiled: &Compiled<'_>, program: &Program<'_, '_>, text: &str) -> Vec<(u32, Step)> {
+    let kernel = compiled.kernel(&TABLES, program).expect("a kernel");
+    // The frame before the body: everything up to the first step's text.
+    let mut body = String::new();
+    for step in compiled.steps.iter() {
+        kernel.step(step, &mut body).expect("a step");
+    }
+    let start = text.find(&body).expect("the body stands in the text");
+    let mut line = 1 + u32::try_from(text[..start].matches('\n').count()).expect("few lines");
+    let mut out = Vec::new();
+    for step in compiled.steps.iter() {
+        out.push((line, *step));
+        let mut one = String::new();
+        kernel.step(step, &mut one).expect("a step");
+        line += u32::try_from(one.matches('\n').count()).expect("few lines");
+    }
+    out
+}
+
+/// Byte offset of a tile element in shared memory, from the layout's own map.
+#[must_use]
+pub fn shared_byte(plan: &Plan<'_>, alloc: u16, element: u32) -> u64 {
+    let a = plan.allocs.get(usize::from(alloc)).expect("an allocation");
+    let map = a.layout.to_layout(a.shape).expect("a layout");
+    let byte = map.view().offset_on(u64::from(element), layout::AxisId::M).expect("inside");
+    u64::try_from(byte).expect("not negative") + u64::from(a.offset)
+}
+
+/// The element that an instance of a movement handles at a slot of a warp.
+#[must_use]
+pub fn element(plan: &Plan<'_>, step_move: usize, lane: u32, warp: u32, instance: u32) -> u32 {
+    let m = plan.moves.get(step_move).expect("a movement");
+    m.fit.slots.at(lane) ^ m.fit.warps.at(warp) ^ m.fit.instances.at(instance)
+}
+
+/// The movement steps of each planned movement, in order: (line, step) by instance.
+#[must_use]
+pub fn instances(plan: &Plan<'_>, lines: &[(u32, Step)]) -> Vec<Vec<(u32, Step)>> {
+    plan.moves
+        .iter()
+        .map(|m| {
+            let origin = u16::try_from(m.op.index()).expect("few operations");
+            lines.iter().filter(|(_, s)| s.origin == origin && s.purpose == Purpose::Move).copied().collect()
+        })
+        .collect()
+}
+
+/// The shared allocation at an end of a movement, if any.
+#[must_use]
+pub fn shared_end(plan: &Plan<'_>, index: usize) -> Option<(u16, bool)> {
+    let m = plan.moves.get(index)?;
+    match (m.from, m.to) {
+        (End::Shared(k), _) => Some((k, false)),
+        (_, End::Shared(k)) => Some((k, true)),
+        _ => None,
+    }
+}

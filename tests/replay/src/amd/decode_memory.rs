@@ -1,0 +1,264 @@
+//! Memory instructions: names to widths, operands to addresses.
+
+use super::decode::{Decoded, src, sreg, vreg, want};
+use super::op::{Ds, Gfx, Op, Part, Place, Src, Vmem};
+use super::text::{Line, Operand, number};
+
+/// Cache policy flags: no effect on what a single block computes.
+const CACHE_FLAGS: [&str; 5] = ["glc", "slc", "sc0", "sc1", "nt"];
+
+fn modifier(line: &Line, key: &str) -> Decoded<Option<i64>> {
+    match line.modifiers.iter().find(|(k, _)| k == key) {
+        Some((_, value)) => number(value)
+            .map(Some)
+            .ok_or_else(|| format!("`{key}:{value}` is no number")),
+        None => Ok(None),
+    }
+}
+
+fn flag(line: &Line, key: &str) -> bool {
+    line.modifiers.iter().any(|(k, v)| k == key && v.is_empty())
+}
+
+fn only(line: &Line, known: &[&str]) -> Decoded<()> {
+    match line
+        .modifiers
+        .iter()
+        .find(|(k, _)| !known.contains(&k.as_str()) && !CACHE_FLAGS.contains(&k.as_str()))
+    {
+        Some((key, _)) => Err(format!("unknown modifier `{key}`")),
+        None => Ok(()),
+    }
+}
+
+pub(super) fn scalar_load(name: &str, line: &Line) -> Decoded<Op> {
+    let words: u8 = match name.trim_start_matches("s_load_dword") {
+        "" => 1,
+        "x2" => 2,
+        "x4" => 4,
+        "x8" => 8,
+        "x16" => 16,
+        _ => return Err(format!("unknown instruction `{name}`")),
+    };
+    want(line, 3)?;
+    only(line, &["offset"])?;
+    let o = &line.operands;
+    let (offset, imm) = match &o[2] {
+        Operand::Int(imm) => (Src::K(0), *imm),
+        other => (src(other, 1)?, modifier(line, "offset")?.unwrap_or(0)),
+    };
+    Ok(Op::ScalarLoad {
+        dst: sreg(&o[0], words.into())?,
+        words,
+        base: sreg(&o[1], 2)?,
+        offset,
+        imm,
+    })
+}
+
+/// Bytes and register part of the width suffix of a vector memory instruction.
+fn width(suffix: &str, store: bool) -> Option<(u32, Part)> {
+    Some(match suffix {
+        "dword" => (4, Part::Words),
+        "dwordx2" => (8, Part::Words),
+        "dwordx3" => (12, Part::Words),
+        "dwordx4" => (16, Part::Words),
+        "ubyte" => (1, Part::Zero8),
+        "sbyte" => (1, Part::Sign8),
+        "ushort" => (2, Part::Zero16),
+        "sshort" => (2, Part::Sign16),
+        "short_d16" => (2, Part::Low16),
+        "short_d16_hi" => (2, Part::High16),
+        "byte" if store => (1, Part::Zero8),
+        "short" if store => (2, Part::Low16),
+        _ => return None,
+    })
+}
+
+pub(super) fn decode(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
+    if let Some(rest) = name.strip_prefix("ds_") {
+        return ds(rest, line, gfx);
+    }
+    let (buffer, rest) = match (name.strip_prefix("global_"), name.strip_prefix("buffer_")) {
+        (Some(rest), _) => (false, rest),
+        (_, Some(rest)) => (true, rest),
+        _ => return Err(format!("unknown instruction `{name}`")),
+    };
+    let (store, rest) = match (rest.strip_prefix("load_"), rest.strip_prefix("store_")) {
+        (Some(rest), _) => (false, rest),
+        (_, Some(rest)) => (true, rest),
+        _ => return Err(format!("unknown instruction `{name}`")),
+    };
+    let (mut to_lds, suffix) = match rest.strip_prefix("lds_") {
+        Some(suffix) if !buffer && !store => (true, suffix),
+        _ => (false, rest),
+    };
+    let Some((bytes, part)) = width(suffix, store) else {
+        return Err(format!("unknown instruction `{name}`"));
+    };
+    only(
+        line,
+        if buffer {
+            &["offset", "offen", "lds"]
+        } else {
+            &["offset"]
+        },
+    )?;
+    to_lds |= flag(line, "lds");
+    if to_lds
+        && (bytes == 8 || store || bytes > 8 && gfx != Gfx::Gfx950 || gfx < Gfx::Gfx942 && !buffer)
+    {
+        return Err(format!("`{name}` to LDS does not exist on this target"));
+    }
+    let words = bytes.div_ceil(4) as u16;
+    let offset = modifier(line, "offset")?.unwrap_or(0);
+    let o = &line.operands;
+    if buffer {
+        want(line, if to_lds { 3 } else { 4 })?;
+        let (data, at) = if to_lds {
+            (0, 0)
+        } else {
+            (vreg(&o[0], words)?, 1)
+        };
+        let offen = flag(line, "offen");
+        let voffset = match (&o[at], offen) {
+            (Operand::Off, false) => None,
+            (operand, true) => Some(vreg(operand, 1)?),
+            _ => return Err("a vector offset and `offen` belong together".to_string()),
+        };
+        let place = Place::Buffer {
+            resource: sreg(&o[at + 1], 4)?,
+            offset: voffset,
+            scalar: src(&o[at + 2], 1)?,
+        };
+        return Ok(Op::Vmem(Vmem {
+            store,
+            to_lds,
+            bytes,
+            part,
+            data,
+            place,
+            offset,
+        }));
+    }
+    // Loads: data, address, base. Stores: address, data, base. LDS loads: address, base.
+    want(line, if to_lds { 2 } else { 3 })?;
+    let (data_at, address_at) = if store {
+        (1, 0)
+    } else {
+        (0, usize::from(!to_lds))
+    };
+    let data = if to_lds { 0 } else { vreg(&o[data_at], words)? };
+    let place = match &o[o.len() - 1] {
+        Operand::Off => Place::Flat(vreg(&o[address_at], 2)?),
+        base => Place::Based {
+            base: sreg(base, 2)?,
+            offset: Some(vreg(&o[address_at], 1)?),
+        },
+    };
+    Ok(Op::Vmem(Vmem {
+        store,
+        to_lds,
+        bytes,
+        part,
+        data,
+        place,
+        offset,
+    }))
+}
+
+fn ds(rest: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
+    if let "bpermute_b32" | "permute_b32" = rest {
+        want(line, 3)?;
+        let o = &line.operands;
+        let pull = rest == "bpermute_b32";
+        let offset = ds_offset(line)?;
+        let (dst, addr, data) = (vreg(&o[0], 1)?, vreg(&o[1], 1)?, vreg(&o[2], 1)?);
+        return Ok(Op::Permute {
+            pull,
+            dst,
+            addr,
+            data,
+            offset,
+        });
+    }
+    let (write, form) = match (rest.strip_prefix("read"), rest.strip_prefix("write")) {
+        (Some(form), _) => (false, form),
+        (_, Some(form)) => (true, form),
+        _ => return Err(format!("unknown instruction `ds_{rest}`")),
+    };
+    let (two, form) = match form.strip_prefix('2') {
+        Some(form) => (true, form),
+        None => (false, form),
+    };
+    let (far, form) = match form.strip_prefix("st64") {
+        Some(form) if two => (true, form),
+        _ => (false, form),
+    };
+    let transposing = |bits| (gfx == Gfx::Gfx950).then_some((8, Part::Words, bits));
+    let found: Option<(u32, Part, u32)> = match (form, write) {
+        ("_b32", _) => Some((4, Part::Words, 0)),
+        ("_b64", _) => Some((8, Part::Words, 0)),
+        ("_b96", _) if !two => Some((12, Part::Words, 0)),
+        ("_b128", _) if !two => Some((16, Part::Words, 0)),
+        ("_u8", false) if !two => Some((1, Part::Zero8, 0)),
+        ("_i8", false) if !two => Some((1, Part::Sign8, 0)),
+        ("_u16", false) if !two => Some((2, Part::Zero16, 0)),
+        ("_i16", false) if !two => Some((2, Part::Sign16, 0)),
+        ("_u16_d16", false) if !two => Some((2, Part::Low16, 0)),
+        ("_u16_d16_hi", false) if !two => Some((2, Part::High16, 0)),
+        ("_b8", true) if !two => Some((1, Part::Zero8, 0)),
+        ("_b16", true) if !two => Some((2, Part::Low16, 0)),
+        ("_b16_d16_hi", true) if !two => Some((2, Part::High16, 0)),
+        ("_b64_tr_b16", false) if !two => transposing(16),
+        ("_b64_tr_b8", false) if !two => transposing(8),
+        _ => None,
+    };
+    let Some((bytes, part, transpose)) = found else {
+        return Err(format!("`ds_{rest}` is not modelled on this target"));
+    };
+    let words = bytes.div_ceil(4) as u16;
+    let o = &line.operands;
+    let scale = bytes * if far { 64 } else { 1 };
+    let mut offsets = [0, 0];
+    if two {
+        only(line, &["offset0", "offset1"])?;
+        for (slot, key) in offsets.iter_mut().zip(["offset0", "offset1"]) {
+            let value = modifier(line, key)?.unwrap_or(0);
+            if !(0..256).contains(&value) {
+                return Err(format!("`{key}` is 8 bits"));
+            }
+            *slot = value as u32 * scale;
+        }
+    } else {
+        offsets[0] = ds_offset(line)?;
+    }
+    let (addr, data) = if write {
+        want(line, if two { 3 } else { 2 })?;
+        let second = if two { vreg(&o[2], words)? } else { 0 };
+        (vreg(&o[0], 1)?, [vreg(&o[1], words)?, second])
+    } else {
+        want(line, 2)?;
+        let first = vreg(&o[0], if two { 2 * words } else { words })?;
+        (vreg(&o[1], 1)?, [first, first + words])
+    };
+    let count = if two { 2 } else { 1 };
+    Ok(Op::Ds(Ds {
+        write,
+        bytes,
+        part,
+        transpose,
+        data,
+        addr,
+        count,
+        offsets,
+    }))
+}
+
+fn ds_offset(line: &Line) -> Decoded<u32> {
+    only(line, &["offset"])?;
+    let value = modifier(line, "offset")?.unwrap_or(0);
+    u16::try_from(value)
+        .map(u32::from)
+        .map_err(|_| "`offset` is 16 bits".to_string())
+}

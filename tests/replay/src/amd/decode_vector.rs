@@ -1,0 +1,261 @@
+//! Vector and matrix instructions: names and operands to operations.
+
+use super::decode::{Decoded, src, sreg, vreg, want};
+use super::op::{ACC, Element, Gfx, Mfma, Op, Src, Wide};
+use super::text::{Line, number};
+use super::vector_table;
+
+pub(super) fn vector(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
+    let o = &line.operands;
+    if name == "v_bitop3_b32" {
+        return bitop3(line, gfx);
+    }
+    if let Some((key, _)) = line.modifiers.first() {
+        return Err(format!("modifier `{key}` is not modelled"));
+    }
+    if matches!(name, "v_lshl_add_u64" | "v_mov_b64") && gfx < Gfx::Gfx942 {
+        return Err(format!("`{name}` needs gfx942"));
+    }
+    if let Some((f, count)) = vector_table::find(name) {
+        want(line, count + 1)?;
+        if matches!(name, "v_cvt_pk_f16_f32" | "v_cvt_pk_bf16_f32") && gfx != Gfx::Gfx950 {
+            return Err(format!("`{name}` needs gfx950"));
+        }
+        let mut sources = [Src::K(0); 3];
+        for (slot, operand) in sources.iter_mut().zip(&o[1..]) {
+            *slot = src(operand, 1)?;
+        }
+        return Ok(Op::Lane {
+            f,
+            dst: vreg(&o[0], 1)?,
+            src: sources,
+        });
+    }
+    if let Some((f, wide)) = vector_table::find_compare(name) {
+        want(line, 3)?;
+        let words = if wide { 2 } else { 1 };
+        return Ok(Op::Compare {
+            f,
+            wide,
+            dst: sreg(&o[0], 2)?,
+            a: src(&o[1], words)?,
+            b: src(&o[2], words)?,
+        });
+    }
+    match name {
+        "v_cndmask_b32" => {
+            want(line, 4)?;
+            Ok(Op::Cndmask {
+                dst: vreg(&o[0], 1)?,
+                a: src(&o[1], 1)?,
+                b: src(&o[2], 1)?,
+                mask: sreg(&o[3], 2)?,
+            })
+        }
+        "v_readfirstlane_b32" => {
+            want(line, 2)?;
+            Ok(Op::ReadLane {
+                dst: sreg(&o[0], 1)?,
+                src: vreg(&o[1], 1)?,
+                lane: None,
+            })
+        }
+        "v_readlane_b32" => {
+            want(line, 3)?;
+            Ok(Op::ReadLane {
+                dst: sreg(&o[0], 1)?,
+                src: vreg(&o[1], 1)?,
+                lane: Some(src(&o[2], 1)?),
+            })
+        }
+        "v_writelane_b32" => {
+            want(line, 3)?;
+            Ok(Op::WriteLane {
+                dst: vreg(&o[0], 1)?,
+                value: src(&o[1], 1)?,
+                lane: src(&o[2], 1)?,
+            })
+        }
+        "v_permlane32_swap_b32" | "v_permlane16_swap_b32" if gfx == Gfx::Gfx950 => {
+            want(line, 2)?;
+            let rows = if name.contains("32_swap") { 32 } else { 16 };
+            Ok(Op::Swap {
+                rows,
+                a: vreg(&o[0], 1)?,
+                b: vreg(&o[1], 1)?,
+            })
+        }
+        _ => wide(name, line),
+    }
+}
+
+fn bitop3(line: &Line, gfx: Gfx) -> Decoded<Op> {
+    let o = &line.operands;
+    want(line, 4)?;
+    if gfx != Gfx::Gfx950 {
+        return Err("`v_bitop3_b32` needs gfx950".to_string());
+    }
+    let table = match line.modifiers.as_slice() {
+        [(key, value)] if key == "bitop3" => number(value).filter(|t| (0..256).contains(t)),
+        _ => None,
+    };
+    let table = table.ok_or("expected bitop3:0..0xff")? as u8;
+    let dst = vreg(&o[0], 1)?;
+    Ok(Op::Bitop3 {
+        table,
+        dst,
+        src: [src(&o[1], 1)?, src(&o[2], 1)?, src(&o[3], 1)?],
+    })
+}
+
+fn wide(name: &str, line: &Line) -> Decoded<Op> {
+    let o = &line.operands;
+    let plain = |f, dst, src| {
+        Ok(Op::Wide {
+            f,
+            dst,
+            carry_out: None,
+            src,
+            carry_in: None,
+        })
+    };
+    match name {
+        "v_add_co_u32" | "v_sub_co_u32" => {
+            want(line, 4)?;
+            let f = if name == "v_add_co_u32" {
+                Wide::AddCo
+            } else {
+                Wide::SubCo
+            };
+            let sources = [src(&o[2], 1)?, src(&o[3], 1)?, Src::K(0)];
+            Ok(Op::Wide {
+                f,
+                dst: vreg(&o[0], 1)?,
+                carry_out: Some(sreg(&o[1], 2)?),
+                src: sources,
+                carry_in: None,
+            })
+        }
+        "v_addc_co_u32" | "v_subb_co_u32" => {
+            want(line, 5)?;
+            let f = if name == "v_addc_co_u32" {
+                Wide::AddcCo
+            } else {
+                Wide::SubbCo
+            };
+            let sources = [src(&o[2], 1)?, src(&o[3], 1)?, Src::K(0)];
+            let (out, carry) = (sreg(&o[1], 2)?, sreg(&o[4], 2)?);
+            Ok(Op::Wide {
+                f,
+                dst: vreg(&o[0], 1)?,
+                carry_out: Some(out),
+                src: sources,
+                carry_in: Some(carry),
+            })
+        }
+        "v_mad_u64_u32" => {
+            want(line, 5)?;
+            let sources = [src(&o[2], 1)?, src(&o[3], 1)?, src(&o[4], 2)?];
+            let out = Some(sreg(&o[1], 2)?);
+            Ok(Op::Wide {
+                f: Wide::MadU64U32,
+                dst: vreg(&o[0], 2)?,
+                carry_out: out,
+                src: sources,
+                carry_in: None,
+            })
+        }
+        "v_lshl_add_u64" => {
+            want(line, 4)?;
+            plain(
+                Wide::LshlAddU64,
+                vreg(&o[0], 2)?,
+                [src(&o[1], 2)?, src(&o[2], 1)?, src(&o[3], 2)?],
+            )
+        }
+        "v_lshlrev_b64" | "v_lshrrev_b64" | "v_ashrrev_i64" => {
+            want(line, 3)?;
+            let f = match name {
+                "v_lshlrev_b64" => Wide::LshlB64,
+                "v_lshrrev_b64" => Wide::LshrB64,
+                _ => Wide::AshrI64,
+            };
+            plain(
+                f,
+                vreg(&o[0], 2)?,
+                [src(&o[1], 1)?, src(&o[2], 2)?, Src::K(0)],
+            )
+        }
+        "v_mov_b64" => {
+            want(line, 2)?;
+            plain(
+                Wide::MovB64,
+                vreg(&o[0], 2)?,
+                [src(&o[1], 2)?, Src::K(0), Src::K(0)],
+            )
+        }
+        _ => Err(format!("unknown instruction `{name}`")),
+    }
+}
+
+/// Matrix forms: name behind `v_mfma_`, M, K, type, generations with their passes.
+const FORMS: [(&str, u32, u32, Element, [u32; 3]); 12] = [
+    ("f32_16x16x16_f16", 16, 16, Element::F16, [8, 4, 4]),
+    ("f32_16x16x16_bf16", 16, 16, Element::Bf16, [0, 4, 4]),
+    ("f32_16x16x16_bf16_1k", 16, 16, Element::Bf16, [8, 4, 4]),
+    ("f32_32x32x8_f16", 32, 8, Element::F16, [16, 8, 8]),
+    ("f32_32x32x8_bf16", 32, 8, Element::Bf16, [0, 8, 8]),
+    ("f32_32x32x8_bf16_1k", 32, 8, Element::Bf16, [16, 8, 8]),
+    ("f32_16x16x32_f16", 16, 32, Element::F16, [0, 0, 4]),
+    ("f32_16x16x32_bf16", 16, 32, Element::Bf16, [0, 0, 4]),
+    ("f32_32x32x16_f16", 32, 16, Element::F16, [0, 0, 8]),
+    ("f32_32x32x16_bf16", 32, 16, Element::Bf16, [0, 0, 8]),
+    ("i32_16x16x64_i8", 16, 64, Element::I8, [0, 0, 4]),
+    ("i32_32x32x32_i8", 32, 32, Element::I8, [0, 0, 8]),
+];
+
+pub(super) fn matrix(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
+    let o = &line.operands;
+    want(line, 4)?;
+    if line.modifiers.iter().any(|(_, value)| value != "0") {
+        return Err("cbsz, abid and blgp are not modelled".to_string());
+    }
+    // Older spelling: `16x16x16f16`, `16x16x16bf16_1k`.
+    let mut spelled = name.trim_start_matches("v_mfma_").to_string();
+    for ty in ["bf16_1k", "bf16", "f16"] {
+        if let Some(head) = spelled.strip_suffix(ty) {
+            spelled = format!("{}_{ty}", head.trim_end_matches('_'));
+            break;
+        }
+    }
+    let form = FORMS
+        .iter()
+        .enumerate()
+        .find(|(_, f)| f.0 == spelled && f.4[gfx as usize] > 0);
+    let Some((id, &(_, m, k, kind, passes))) = form else {
+        return Err(format!("`{name}` is not modelled on this target"));
+    };
+    let mut mfma = Mfma {
+        m,
+        k,
+        kind,
+        passes: passes[gfx as usize],
+        id: id as u32,
+        d: 0,
+        a: 0,
+        b: 0,
+        c: Src::K(0),
+    };
+    (mfma.a, mfma.b) = (
+        vreg(&o[1], mfma.source_regs())?,
+        vreg(&o[2], mfma.source_regs())?,
+    );
+    mfma.d = vreg(&o[0], mfma.result_regs())?;
+    mfma.c = src(&o[3], mfma.result_regs())?;
+    if let Src::V(c) = mfma.c
+        && (c >= ACC) != (mfma.d >= ACC)
+    {
+        return Err("C and D must both be AGPRs or both be VGPRs".to_string());
+    }
+    Ok(Op::Mfma(mfma))
+}

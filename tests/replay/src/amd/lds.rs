@@ -1,0 +1,258 @@
+//! LDS reads and writes, plain, paired and transposing.
+
+use super::hazard::User;
+use super::op::{Ds, Op, Part};
+use super::run::Machine;
+use super::tracked::Tracked;
+use super::vmem::{halves, incoming, keeps_halves, outgoing};
+use super::wave::{LANES, Pending, Run, Wave};
+use crate::fault::{Clash, FaultKind};
+use crate::report::Space;
+use crate::tags::Tag;
+
+/// Source lane and element of result element `e` of a lane, for transposing reads of 64 bits.
+pub(super) fn transposed(bits: u32, lane: u32, e: u32) -> (u32, u32) {
+    let row = lane & !15;
+    match bits {
+        16 => (row + (lane >> 2 & 3) + 4 * e, lane & 3),
+        _ => (row + (lane >> 3 & 1) + 2 * e, lane & 7),
+    }
+}
+
+impl Wave {
+    pub(super) fn lds(&mut self, m: &mut Machine<'_, '_>, f: &Ds) -> Run<()> {
+        let words = f.bytes.div_ceil(4) as u16;
+        self.check_read(f.addr, User::Memory)?;
+        for i in 0..f.count as usize {
+            for register in f.data[i]..f.data[i] + words {
+                if f.write {
+                    self.check_read(register, User::Memory)?;
+                } else {
+                    self.check_write(register, User::Memory, Some(false))?;
+                }
+            }
+        }
+        if f.transpose > 0 {
+            self.full("a transposing read")?;
+        }
+        self.hazards.advance(1);
+        let mut pending = Pending {
+            is_write: f.write,
+            ..self.pending()
+        };
+        let mut fetched: Vec<(Vec<u8>, Vec<Tag>)> = vec![Default::default(); LANES];
+        for i in 0..f.count as usize {
+            let (mut banks, mut trace) = (Vec::new(), Vec::new());
+            for lane in self.lanes() {
+                let thread = self.thread(lane);
+                let base = self.lane_value(f.addr, lane, 3)?.value;
+                let address = u64::from(base) + u64::from(f.offsets[i]);
+                self.check_alignment(f, address).map_err(|c| c.by(thread))?;
+                if f.write {
+                    let (mut data, mut tags) = (Vec::new(), Vec::new());
+                    for register in f.data[i]..f.data[i] + words {
+                        outgoing(
+                            self.lane_value(register, lane, halves(f.part))?,
+                            f.part,
+                            &mut data,
+                            &mut tags,
+                        );
+                    }
+                    m.world
+                        .shared
+                        .write(thread, self.line, address, &data, &tags)?;
+                } else {
+                    let (mut data, mut tags) =
+                        (vec![0; f.bytes as usize], vec![0; f.bytes as usize / 2]);
+                    m.world
+                        .shared
+                        .read(thread, self.line, address, &mut data, &mut tags)?;
+                    fetched[lane] = (data, tags);
+                }
+                banks.push((lane as u32, address, f.bytes));
+                trace.push((thread, address));
+                pending.spans.push((thread, address, f.bytes));
+            }
+            if f.write {
+                collisions(&banks).map_err(|(lane, at)| {
+                    let sentence = "two lanes of the instruction write the same byte";
+                    Clash::new(FaultKind::RaceWriteAfterWrite, sentence)
+                        .at(at)
+                        .by(self.thread(lane as usize))
+                })?;
+            } else {
+                self.receive(m, f, i, &fetched);
+            }
+            let site = self.site(m);
+            m.world
+                .recorder
+                .access(site, Space::Shared, f.write, f.bytes, trace);
+            let verb = if f.write { "ds_write" } else { "ds_read" };
+            let size = format!("{verb}_b{}", (f.bytes * 8).max(32));
+            let exact = m.program.code[self.pc - 1].mnemonic.clone();
+            m.world
+                .recorder
+                .transactions(site.line, &[&exact, &size], &banks);
+        }
+        if !f.write {
+            let all = (0..f.count as usize).flat_map(|i| f.data[i]..f.data[i] + words);
+            pending.vector = all.collect();
+            pending
+                .vector
+                .iter()
+                .for_each(|&r| self.hazards.wrote(r, User::Memory));
+        }
+        self.issue(false, pending);
+        Ok(())
+    }
+
+    /// `ds_bpermute_b32`: lane `addr / 4` is read; `ds_permute_b32`: lane `addr / 4` is written.
+    pub(super) fn permute(&mut self, op: &Op) -> Run<()> {
+        let &Op::Permute {
+            pull,
+            dst,
+            addr,
+            data,
+            offset,
+        } = op
+        else {
+            unreachable!("a permute")
+        };
+        self.check_read(addr, User::Memory)?;
+        self.check_read(data, User::Memory)?;
+        self.check_write(dst, User::Memory, Some(false))?;
+        self.hazards.advance(1);
+        let mut results = Vec::new();
+        for lane in self.lanes() {
+            let at = self.lane_value(addr, lane, 3)?.value.wrapping_add(offset);
+            let other = at as usize / 4 % LANES;
+            if pull && self.exec() >> other & 1 == 0 {
+                let sentence =
+                    format!("lane {lane} pulls from lane {other}, which EXEC switches off");
+                return Err(Clash::new(FaultKind::WarpDivergence, sentence).by(self.thread(lane)));
+            }
+            let (from, to) = if pull { (other, lane) } else { (lane, other) };
+            results.push((to, self.tracked(data, from)));
+        }
+        if !pull {
+            // Lanes that nobody writes become zero.
+            self.lanes()
+                .for_each(|lane| self.set_lane(dst, lane, Tracked::plain(0)));
+        }
+        results
+            .into_iter()
+            .for_each(|(lane, value)| self.set_lane(dst, lane, value));
+        self.hazards.wrote(dst, User::Memory);
+        self.issue(
+            false,
+            Pending {
+                vector: vec![dst],
+                ..self.pending()
+            },
+        );
+        Ok(())
+    }
+
+    fn check_alignment(&self, f: &Ds, address: u64) -> Run<()> {
+        let need = if f.bytes == 12 { 16 } else { f.bytes };
+        if address.is_multiple_of(need.into()) {
+            return Ok(());
+        }
+        Err(Clash::new(
+            FaultKind::Misaligned,
+            format!("the address must be a multiple of {need}"),
+        )
+        .at(address))
+    }
+
+    fn receive(&mut self, m: &Machine<'_, '_>, f: &Ds, i: usize, fetched: &[(Vec<u8>, Vec<Tag>)]) {
+        let kept = keeps_halves(m);
+        for lane in self.lanes() {
+            let (mut data, mut tags) = fetched[lane].clone();
+            if f.transpose > 0 {
+                let size = f.transpose as usize / 8;
+                for e in 0..f.bytes as usize / size {
+                    let (from, element) = transposed(f.transpose, lane as u32, e as u32);
+                    let (source, source_tags) = &fetched[from as usize];
+                    let at = element as usize * size;
+                    data[e * size..(e + 1) * size].copy_from_slice(&source[at..at + size]);
+                    if size == 2 {
+                        tags[e] = source_tags[element as usize];
+                    }
+                }
+                if size == 1 {
+                    tags.fill(0);
+                }
+            }
+            let words = if f.part == Part::Words {
+                f.bytes as usize / 4
+            } else {
+                1
+            };
+            for word in 0..words {
+                let register = f.data[i] + word as u16;
+                let old: Tracked = self.tracked(register, lane);
+                let value = incoming(
+                    &data[4 * word..],
+                    tags.get(2 * word..).unwrap_or(&[]),
+                    f.part,
+                    old,
+                    kept,
+                );
+                self.set_lane(register, lane, value);
+            }
+        }
+    }
+}
+
+/// The first byte that two lanes of one write share.
+fn collisions(accesses: &[(u32, u64, u32)]) -> Result<(), (u32, u64)> {
+    let mut spans: Vec<(u64, u32, u32)> = accesses
+        .iter()
+        .map(|&(lane, at, len)| (at, len, lane))
+        .collect();
+    spans.sort_unstable();
+    match spans
+        .windows(2)
+        .find(|w| w[0].0 + u64::from(w[0].1) > w[1].0)
+    {
+        Some(pair) => Err((pair[1].2, pair[1].0)),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::json::{self, Json};
+
+    #[test]
+    fn formulas_agree_with_the_recorded_maps() {
+        let text = include_str!("../../fixtures/amd_transpose.jsonl");
+        let mut seen = 0;
+        for line in text.lines() {
+            let value = json::parse(line).expect("json");
+            let bits = value
+                .get("elem_bits")
+                .and_then(Json::number)
+                .expect("elem_bits") as u32;
+            for (lane, row) in value.get("map").expect("map").list().iter().enumerate() {
+                for (e, entry) in row.list().iter().enumerate() {
+                    let want: Vec<u32> = entry
+                        .list()
+                        .iter()
+                        .filter_map(Json::number)
+                        .map(|n| n as u32)
+                        .collect();
+                    let got = super::transposed(bits, lane as u32, e as u32);
+                    assert_eq!(
+                        [got.0, got.1],
+                        want[..],
+                        "{bits} bits, lane {lane}, element {e}"
+                    );
+                    seen += 1;
+                }
+            }
+        }
+        assert_eq!(seen, 64 * (4 + 8));
+    }
+}

@@ -1,0 +1,23 @@
+//! AMDGCN: parse a text, run one workgroup of it.
+
+mod decode;
+mod decode_memory;
+mod decode_vector;
+mod expression;
+mod hazard;
+mod lds;
+mod matrix;
+mod objection;
+mod op;
+mod run;
+mod scalar_table;
+mod text;
+mod tracked;
+mod vector;
+mod vector_table;
+mod vmem;
+mod wave;
+
+pub(crate) use decode::parse;
+pub(crate) use op::Program;
+pub(crate) use run::run_block;

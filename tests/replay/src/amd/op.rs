@@ -1,0 +1,292 @@
+//! Decoded AMDGCN: registers, operands, operations.
+
+use super::tracked::Tracked;
+
+/// Numbers of the special scalar registers.
+pub(super) const VCC: u8 = 106;
+pub(super) const M0: u8 = 124;
+pub(super) const EXEC: u8 = 126;
+
+/// Accumulation registers follow the 256 architectural ones.
+pub(super) const ACC: u16 = 256;
+
+/// A source operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Src {
+    S(u8),
+    V(u16),
+    /// A constant, sign-extended to 64 bits.
+    K(u64),
+}
+
+/// (result, new SCC) of (sources, SCC).
+pub(super) type ScalarFn = fn(u64, u64, bool) -> (u64, Option<bool>);
+
+/// What one lane computes.
+#[derive(Clone, Copy)]
+pub(super) enum LaneFn {
+    Plain(fn([u32; 3]) -> u32),
+    /// Keeps tags and half-definedness.
+    Tracked(fn([Tracked; 3]) -> Tracked),
+    /// A function of the lane's number too.
+    Indexed(fn([u32; 3], u32) -> u32),
+}
+
+/// Vector operations on 64-bit values or with carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wide {
+    AddCo,
+    AddcCo,
+    SubCo,
+    SubbCo,
+    MadU64U32,
+    LshlAddU64,
+    LshlB64,
+    LshrB64,
+    AshrI64,
+    MovB64,
+}
+
+/// When a branch is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cond {
+    Always,
+    Scc(bool),
+    Vccz(bool),
+    Execz(bool),
+}
+
+/// Which part of a register a narrow access uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    Words,
+    Zero8,
+    Sign8,
+    Zero16,
+    Sign16,
+    Low16,
+    High16,
+}
+
+/// Where a vector memory instruction gets its addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// 64-bit address in a register pair.
+    Flat(u16),
+    /// Scalar base and 32-bit vector offset.
+    Based { base: u8, offset: Option<u16> },
+    /// Buffer resource, vector offset, scalar offset.
+    Buffer {
+        resource: u8,
+        offset: Option<u16>,
+        scalar: Src,
+    },
+}
+
+/// A vector memory instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Vmem {
+    pub store: bool,
+    /// Data go to LDS, not to registers.
+    pub to_lds: bool,
+    pub bytes: u32,
+    pub part: Part,
+    pub data: u16,
+    pub place: Place,
+    pub offset: i64,
+}
+
+/// An LDS instruction. `count` is 2 for the `read2` / `write2` forms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Ds {
+    pub write: bool,
+    pub bytes: u32,
+    pub part: Part,
+    /// Element bits of a transposing read, or 0.
+    pub transpose: u32,
+    pub data: [u16; 2],
+    pub addr: u16,
+    pub count: u32,
+    pub offsets: [u32; 2],
+}
+
+/// A matrix instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Mfma {
+    pub m: u32,
+    pub k: u32,
+    pub kind: Element,
+    pub passes: u32,
+    /// Tells different instructions apart for the accumulator forwarding rule.
+    pub id: u32,
+    pub d: u16,
+    pub a: u16,
+    pub b: u16,
+    pub c: Src,
+}
+
+/// Element types of matrix instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Element {
+    F16,
+    Bf16,
+    I8,
+}
+
+impl Element {
+    pub fn bits(self) -> u32 {
+        if self == Element::I8 { 8 } else { 16 }
+    }
+}
+
+impl Mfma {
+    /// Registers of A (and of B).
+    pub fn source_regs(&self) -> u16 {
+        (self.m * self.k * self.kind.bits() / (64 * 32)) as u16
+    }
+
+    /// Registers of C (and of D).
+    pub fn result_regs(&self) -> u16 {
+        (self.m * self.m / 64) as u16
+    }
+}
+
+/// A decoded operation.
+#[derive(Clone)]
+pub(super) enum Op {
+    Scalar {
+        f: ScalarFn,
+        dst: Option<(u8, u8)>,
+        a: (Src, u8),
+        b: (Src, u8),
+    },
+    Select {
+        dst: (u8, u8),
+        a: Src,
+        b: Src,
+    },
+    SaveExec {
+        f: ScalarFn,
+        dst: u8,
+        src: Src,
+    },
+    ScalarLoad {
+        dst: u8,
+        words: u8,
+        base: u8,
+        offset: Src,
+        imm: i64,
+    },
+    Branch {
+        cond: Cond,
+        target: usize,
+    },
+    End,
+    Nop {
+        states: u32,
+    },
+    Wait {
+        vm: Option<u32>,
+        lgkm: Option<u32>,
+    },
+    Barrier,
+    Hint,
+    Lane {
+        f: LaneFn,
+        dst: u16,
+        src: [Src; 3],
+    },
+    Bitop3 {
+        table: u8,
+        dst: u16,
+        src: [Src; 3],
+    },
+    Wide {
+        f: Wide,
+        dst: u16,
+        carry_out: Option<u8>,
+        src: [Src; 3],
+        carry_in: Option<u8>,
+    },
+    Compare {
+        f: fn(u64, u64) -> bool,
+        wide: bool,
+        dst: u8,
+        a: Src,
+        b: Src,
+    },
+    Cndmask {
+        dst: u16,
+        a: Src,
+        b: Src,
+        mask: u8,
+    },
+    ReadLane {
+        dst: u8,
+        src: u16,
+        lane: Option<Src>,
+    },
+    WriteLane {
+        dst: u16,
+        value: Src,
+        lane: Src,
+    },
+    Swap {
+        rows: u32,
+        a: u16,
+        b: u16,
+    },
+    /// Exchange of lanes through the LDS hardware: `ds_bpermute_b32` pulls, `ds_permute_b32` pushes.
+    Permute {
+        pull: bool,
+        dst: u16,
+        addr: u16,
+        data: u16,
+        offset: u32,
+    },
+    Mfma(Mfma),
+    Ds(Ds),
+    Vmem(Vmem),
+}
+
+/// One instruction.
+pub(crate) struct Stmt {
+    pub line: u32,
+    pub mnemonic: String,
+    pub(super) op: Op,
+}
+
+/// The generation, as far as it changes meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Gfx {
+    Gfx90a,
+    Gfx942,
+    Gfx950,
+}
+
+/// What the kernel descriptor says.
+#[derive(Clone, Debug)]
+pub(crate) struct Header {
+    pub lds_bytes: u32,
+    pub(super) gfx: Gfx,
+    /// D16 loads keep the other half only without SRAM ECC.
+    pub(super) sramecc_off: bool,
+    pub(super) kernarg_at: Option<u8>,
+    pub(super) kernarg_bytes: Option<u32>,
+    pub(super) user_sgprs: u8,
+    pub(super) block_ids: [bool; 3],
+    pub(super) workitem_id: u32,
+    pub(super) vgprs: u32,
+    pub(super) sgprs: u32,
+    pub(super) accum_offset: u32,
+    pub(super) most_threads: Option<u32>,
+}
+
+/// A parsed text.
+pub(crate) struct Program {
+    pub name: String,
+    pub header: Header,
+    pub code: Vec<Stmt>,
+    /// Text that assembles but cannot run rightly: line, class, reason.
+    pub(super) objections: Vec<(u32, crate::fault::FaultKind, String)>,
+}

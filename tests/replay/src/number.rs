@@ -1,0 +1,84 @@
+//! The 16-bit float formats, bit for bit: binary16 and bfloat16, round to nearest even.
+
+/// Value of a binary16 pattern.
+pub fn f16_to_f32(bits: u16) -> f32 {
+    let sign = u32::from(bits >> 15) << 31;
+    let exponent = u32::from(bits >> 10) & 31;
+    let fraction = u32::from(bits) & 0x3ff;
+    let magnitude = match exponent {
+        0 => return f32::from_bits(sign | (fraction as f32 * (1.0 / 16_777_216.0)).to_bits()),
+        31 => 0x7f80_0000 | (fraction << 13),
+        _ => ((exponent + 112) << 23) | (fraction << 13),
+    };
+    f32::from_bits(sign | magnitude)
+}
+
+/// Nearest binary16 pattern, ties to even, overflow to infinity.
+pub fn f32_to_f16(value: f32) -> u16 {
+    let bits = value.to_bits();
+    let sign = (bits >> 16) as u16 & 0x8000;
+    let magnitude = bits & 0x7fff_ffff;
+    if magnitude > 0x7f80_0000 {
+        return sign | 0x7e00;
+    }
+    if magnitude >= 0x477f_f000 {
+        return sign | 0x7c00;
+    }
+    if magnitude < 0x3880_0000 {
+        // Subnormal result: scale so that one unit is 2^-24; the addition of 2^23 rounds to even.
+        let scaled = f32::from_bits(magnitude) * 16_777_216.0;
+        let rounded = (scaled + 8_388_608.0) - 8_388_608.0;
+        return sign | rounded as u16;
+    }
+    let rounded = magnitude + 0xfff + ((magnitude >> 13) & 1);
+    sign | ((rounded - (112 << 23)) >> 13) as u16
+}
+
+/// binary16 pattern rounded toward zero (AMD's `cvt_pkrtz`).
+pub fn f32_to_f16_rtz(value: f32) -> u16 {
+    let nearest = f32_to_f16(value);
+    if value.is_finite() && f16_to_f32(nearest).abs() > value.abs() {
+        nearest - 1
+    } else {
+        nearest
+    }
+}
+
+/// Value of a bfloat16 pattern.
+pub fn bf16_to_f32(bits: u16) -> f32 {
+    f32::from_bits(u32::from(bits) << 16)
+}
+
+/// Nearest bfloat16 pattern, ties to even.
+pub fn f32_to_bf16(value: f32) -> u16 {
+    let bits = value.to_bits();
+    if value.is_nan() {
+        return (bits >> 16) as u16 | 0x40;
+    }
+    ((bits.wrapping_add(0x7fff + ((bits >> 16) & 1))) >> 16) as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_f16_survives_the_round_trip() {
+        for bits in 0..=u16::MAX {
+            let value = f16_to_f32(bits);
+            if !value.is_nan() {
+                assert_eq!(f32_to_f16(value), bits, "{bits:#x}");
+            }
+        }
+    }
+
+    #[test]
+    fn ties_go_to_even() {
+        assert_eq!(f32_to_f16(2049.0), f32_to_f16(2048.0));
+        assert_eq!(f32_to_f16(2051.0), f32_to_f16(2052.0));
+        assert_eq!(f32_to_f16(65520.0), 0x7c00);
+        assert_eq!(f32_to_f16_rtz(2051.0), f32_to_f16(2050.0));
+        assert_eq!(f32_to_bf16(1.0), 0x3f80);
+        assert_eq!(f32_to_bf16(257.0), f32_to_bf16(256.0));
+    }
+}

@@ -1,0 +1,182 @@
+//! PTX loads, stores, copies and matrix instructions: suffixes and operands to operations.
+
+use super::decode::{Decoded, Words, addr, regs, shared_word, src, srcs, want};
+use super::op::{MmaForm, Op, Src, Ty, Where};
+use super::parse::Operand;
+
+fn vector_len(w: &mut Words<'_>) -> usize {
+    w.pick(|x| match x {
+        "v2" => Some(2),
+        "v4" => Some(4),
+        _ => None,
+    })
+    .unwrap_or(1)
+}
+
+fn space(w: &mut Words<'_>) -> Where {
+    if w.take("global") {
+        Where::Global
+    } else if w.pick(|x| shared_word(x).then_some(())).is_some() {
+        Where::Shared
+    } else {
+        Where::Generic
+    }
+}
+
+fn check_vector(ty: Ty, given: usize, len: usize) -> Decoded<()> {
+    if given != len {
+        return Err(format!("{given} registers for a vector of {len}"));
+    }
+    if ty.bytes() * len as u32 > 16 {
+        return Err("wider than 128 bits".to_string());
+    }
+    Ok(())
+}
+
+pub(super) fn load(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
+    want(o, 2..=2)?;
+    let is_param = w.take("param");
+    let (len, space) = (vector_len(w), space(w));
+    w.hints();
+    let (ty, dst) = (w.ty()?, regs(&o[0])?);
+    check_vector(ty, dst.len(), len)?;
+    if is_param {
+        return match &o[1] {
+            Operand::ParamAddr(offset) => Ok(Op::LdParam {
+                ty,
+                dst,
+                offset: *offset,
+            }),
+            other => Err(format!("expected a parameter, found {other:?}")),
+        };
+    }
+    Ok(Op::Ld {
+        space,
+        ty,
+        dst,
+        addr: addr(&o[1])?,
+    })
+}
+
+pub(super) fn store(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
+    want(o, 2..=2)?;
+    let (len, space) = (vector_len(w), space(w));
+    w.hints();
+    let (ty, src) = (w.ty()?, srcs(&o[1])?);
+    check_vector(ty, src.len(), len)?;
+    Ok(Op::St {
+        space,
+        ty,
+        src,
+        addr: addr(&o[0])?,
+    })
+}
+
+pub(super) fn cp(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
+    w.require("async")?;
+    if w.take("commit_group") {
+        want(o, 0..=0)?;
+        return Ok(Op::CommitGroup);
+    }
+    if w.take("wait_all") {
+        want(o, 0..=0)?;
+        return Ok(Op::WaitAll);
+    }
+    if w.take("wait_group") {
+        want(o, 1..=1)?;
+        return match o[0] {
+            Operand::Src(Src::Imm(n)) => Ok(Op::WaitGroup(n as u32)),
+            _ => Err("wait_group needs a constant".to_string()),
+        };
+    }
+    let (ca, cg) = (w.take("ca"), w.take("cg"));
+    if ca == cg || w.pick(|x| shared_word(x).then_some(())).is_none() {
+        return Err("expected cp.async.{ca,cg}.shared.global".to_string());
+    }
+    w.require("global")?;
+    w.hints();
+    want(o, 3..=4)?;
+    let bytes = match o[2] {
+        Operand::Src(Src::Imm(n)) if n == 16 || (ca && (n == 4 || n == 8)) => n as u32,
+        _ => return Err("cp.async copies 16 bytes, with .ca also 4 or 8".to_string()),
+    };
+    let src_bytes = o.get(3).map(src).transpose()?;
+    Ok(Op::CpAsync {
+        bytes,
+        dst: addr(&o[0])?,
+        src: addr(&o[1])?,
+        src_bytes,
+    })
+}
+
+pub(super) fn matrix_move(head: &str, w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
+    want(o, 2..=2)?;
+    for word in ["sync", "aligned", "m8n8", "b16"] {
+        w.require(word)?;
+    }
+    if w.pick(|x| shared_word(x).then_some(())).is_none() {
+        return Err("expected the suffix `.shared`".to_string());
+    }
+    let trans = w.take("trans");
+    let count = w
+        .pick(|x| x.strip_prefix('x').and_then(|n| n.parse::<usize>().ok()))
+        .unwrap_or(0);
+    let given = |n: usize| {
+        if n == count && [1, 2, 4].contains(&n) {
+            Ok(())
+        } else {
+            Err(format!("{n} registers for .x{count}"))
+        }
+    };
+    if head == "ldmatrix" {
+        let dst = regs(&o[0])?;
+        given(dst.len())?;
+        return Ok(Op::LdMatrix {
+            dst,
+            trans,
+            addr: addr(&o[1])?,
+        });
+    }
+    let src = srcs(&o[1])?;
+    given(src.len())?;
+    Ok(Op::StMatrix {
+        src,
+        trans,
+        addr: addr(&o[0])?,
+    })
+}
+
+pub(super) fn mma(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
+    want(o, 4..=4)?;
+    for word in ["sync", "aligned", "row", "col"] {
+        w.require(word)?;
+    }
+    let k = w.pick(|x| x.strip_prefix("m16n8k").and_then(|k| k.parse::<u32>().ok()));
+    let k = k.ok_or("only m16n8kK shapes are modelled")?;
+    if w.rest.len() != 4 {
+        return Err("expected four type suffixes".to_string());
+    }
+    let (d_ty, a, b, c_ty) = (w.ty()?, w.ty()?, w.ty()?, w.ty()?);
+    let known = match (a, b, d_ty) {
+        (Ty::F16, Ty::F16, Ty::F32 | Ty::F16) | (Ty::Bf16, Ty::Bf16, Ty::F32) => k == 8 || k == 16,
+        (Ty::Tf32, Ty::Tf32, Ty::F32) => k == 4 || k == 8,
+        (Ty::S(8) | Ty::U(8), Ty::S(8) | Ty::U(8), Ty::S(32)) => k == 16 || k == 32,
+        _ => false,
+    };
+    if !known || c_ty != d_ty {
+        return Err("this shape and these types are not modelled".to_string());
+    }
+    let form = MmaForm { k, a, b, acc: d_ty };
+    let (d, a, b, c) = (regs(&o[0])?, srcs(&o[1])?, srcs(&o[2])?, srcs(&o[3])?);
+    let acc_regs = if d_ty == Ty::F16 { 2 } else { 4 };
+    let (a_regs, b_regs) = (
+        (16 * k * form.a.bits() / 1024) as usize,
+        (8 * k * form.b.bits() / 1024) as usize,
+    );
+    if (d.len(), a.len(), b.len(), c.len()) != (acc_regs, a_regs, b_regs, acc_regs) {
+        return Err(format!(
+            "expected {acc_regs}, {a_regs}, {b_regs}, {acc_regs} registers"
+        ));
+    }
+    Ok(Op::Mma { form, d, a, b, c })
+}

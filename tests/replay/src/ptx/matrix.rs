@@ -1,0 +1,255 @@
+//! PTX `ldmatrix`, `stmatrix` and `mma`.
+//!
+//! Each lane is charged with reading exactly the bytes that it receives, so that a warp which loads
+//! rows other lanes copied needs the barrier.
+
+use super::fragment;
+use super::op::{Addr, MmaForm, Reg, Src, Ty};
+use super::register::Cell;
+use super::run::{LANES, Machine, Run, Warp, lanes};
+use crate::fault::{Clash, FaultKind};
+use crate::number::{bf16_to_f32, f16_to_f32, f32_to_f16};
+use crate::report::{MatrixEvent, Space};
+use crate::tags::Tag;
+
+impl Warp {
+    /// The row addresses of `count` matrices, checked.
+    fn rows(
+        &mut self,
+        m: &mut Machine<'_, '_>,
+        addr: Addr,
+        count: usize,
+        on: u32,
+        is_write: bool,
+    ) -> Run<Vec<u64>> {
+        self.full(on, "a matrix move")?;
+        let mut rows = Vec::with_capacity(8 * count);
+        for lane in 0..8 * count {
+            let address = self.address(m, lane, addr)?;
+            if !address.is_multiple_of(16) {
+                let clash = Clash::new(
+                    FaultKind::Misaligned,
+                    "a row of an 8x8 matrix must be a multiple of 16",
+                );
+                return Err(clash.at(address).by(self.thread(lane)));
+            }
+            rows.push(address);
+        }
+        let site = self.site(m);
+        let trace = rows
+            .iter()
+            .enumerate()
+            .map(|(lane, &at)| (self.thread(lane), at))
+            .collect();
+        m.world
+            .recorder
+            .access(site, Space::Shared, is_write, 16, trace);
+        let banks: Vec<_> = rows
+            .iter()
+            .enumerate()
+            .map(|(lane, &at)| (lane as u32, at, 16))
+            .collect();
+        m.world.recorder.transactions(
+            site.line,
+            &[if is_write { "stmatrix" } else { "ldmatrix" }],
+            &banks,
+        );
+        Ok(rows)
+    }
+
+    pub(super) fn load_matrix(
+        &mut self,
+        m: &mut Machine<'_, '_>,
+        dst: &[Reg],
+        trans: bool,
+        addr: Addr,
+        on: u32,
+    ) -> Run<()> {
+        let rows = self.rows(m, addr, dst.len(), on, false)?;
+        let line = self.site(m).line;
+        for (matrix, reg) in dst.iter().enumerate() {
+            for lane in lanes(on) {
+                let (mut value, mut tags) = (0, [0; 4]);
+                for i in 0..2 {
+                    let (row, col) = fragment::m8n8(lane as u32, i, trans);
+                    let address = rows[8 * matrix + row as usize] + 2 * u64::from(col);
+                    let (mut data, mut tag) = ([0; 2], [0]);
+                    m.world
+                        .shared
+                        .read(self.thread(lane), line, address, &mut data, &mut tag)?;
+                    value |= u64::from(u16::from_le_bytes(data)) << (16 * i);
+                    tags[i as usize] = tag[0];
+                }
+                self.set(lane, *reg, Cell::new(value, tags));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn store_matrix(
+        &mut self,
+        m: &mut Machine<'_, '_>,
+        src: &[Src],
+        trans: bool,
+        addr: Addr,
+        on: u32,
+    ) -> Run<()> {
+        let rows = self.rows(m, addr, src.len(), on, true)?;
+        let line = self.site(m).line;
+        for (matrix, source) in src.iter().enumerate() {
+            for lane in lanes(on) {
+                let cell = self.get(m, lane, *source)?;
+                for i in 0..2 {
+                    let (row, col) = fragment::m8n8(lane as u32, i, trans);
+                    let address = rows[8 * matrix + row as usize] + 2 * u64::from(col);
+                    let data = ((cell.value >> (16 * i)) as u16).to_le_bytes();
+                    m.world.shared.write(
+                        self.thread(lane),
+                        line,
+                        address,
+                        &data,
+                        &[cell.tags[i as usize]],
+                    )?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// `movmatrix`: the lane that held (row, col) in the row form now holds it in the column form.
+    pub(super) fn transpose(
+        &mut self,
+        m: &Machine<'_, '_>,
+        dst: Reg,
+        src: Src,
+        on: u32,
+    ) -> Run<()> {
+        self.full(on, "movmatrix")?;
+        let mut results = Vec::with_capacity(LANES);
+        for lane in 0..LANES {
+            let (mut value, mut tags) = (0, [0; 4]);
+            for i in 0..2 {
+                let (row, col) = fragment::m8n8(lane as u32, i, true);
+                let cell = self.get(m, (4 * row + col / 2) as usize, src)?;
+                value |= (cell.value >> (16 * (col % 2)) & 0xffff) << (16 * i);
+                tags[i as usize] = cell.tags[col as usize % 2];
+            }
+            results.push(Cell::new(value, tags));
+        }
+        results
+            .into_iter()
+            .enumerate()
+            .for_each(|(lane, cell)| self.set(lane, dst, cell));
+        Ok(())
+    }
+
+    pub(super) fn multiply(
+        &mut self,
+        m: &mut Machine<'_, '_>,
+        form: MmaForm,
+        d: &[Reg],
+        [a, b, c]: [&[Src]; 3],
+        on: u32,
+    ) -> Run<()> {
+        self.full(on, "mma")?;
+        let k = form.k as usize;
+        let (mut a_values, mut b_values) = (vec![0f64; 16 * k], vec![0f64; k * 8]);
+        let a_tags = self.gather(m, a, form.a, |lane, i, e, v| {
+            let (row, col) = fragment::a(lane, i, e);
+            a_values[row as usize * k + col as usize] = v;
+        })?;
+        let b_tags = self.gather(m, b, form.b, |lane, i, e, v| {
+            let (row, col) = fragment::b(lane, i, e);
+            b_values[row as usize * 8 + col as usize] = v;
+        })?;
+        let mut results = Vec::with_capacity(4 * LANES);
+        for lane in 0..LANES {
+            for i in 0..4 {
+                let (row, col) = fragment::c(lane as u32, i);
+                let start = self.accumulator(m, lane, i as usize, form.acc, c)?;
+                let products =
+                    (0..k).map(|n| a_values[row as usize * k + n] * b_values[n * 8 + col as usize]);
+                results.push(start + products.sum::<f64>());
+            }
+        }
+        for lane in 0..LANES {
+            let r = &results[4 * lane..4 * lane + 4];
+            match form.acc {
+                Ty::F32 => (0..4).for_each(|i| {
+                    self.set(lane, d[i], Cell::plain((r[i] as f32).to_bits().into()))
+                }),
+                Ty::F16 => (0..2).for_each(|i| {
+                    let pair = [r[2 * i], r[2 * i + 1]].map(|v| u64::from(f32_to_f16(v as f32)));
+                    self.set(lane, d[i], Cell::plain(pair[0] | pair[1] << 16));
+                }),
+                _ => (0..4).for_each(|i| self.set(lane, d[i], Cell::plain(r[i] as i64 as u64))),
+            }
+        }
+        let site = self.site(m);
+        m.world.recorder.matrix(MatrixEvent {
+            line: site.line,
+            block: site.block,
+            warp: site.warp,
+            shape: [16, 8, form.k],
+            element_bits: form.a.bits(),
+            a: a_tags,
+            b: b_tags,
+            lanes: LANES as u32,
+        });
+        Ok(())
+    }
+
+    /// Hands each element (lane, index, elements a register, value) to `put`; returns the tags.
+    fn gather(
+        &self,
+        m: &Machine<'_, '_>,
+        regs: &[Src],
+        ty: Ty,
+        mut put: impl FnMut(u32, u32, u32, f64),
+    ) -> Run<Vec<Tag>> {
+        let bits = ty.bits();
+        let per_register = 32 / bits;
+        let mut tags = Vec::new();
+        for lane in 0..LANES {
+            for (r, reg) in regs.iter().enumerate() {
+                let cell = self.get(m, lane, *reg)?;
+                for i in 0..per_register {
+                    let raw = cell.value >> (i * bits) & ((1 << bits) - 1);
+                    let value = match ty {
+                        Ty::F16 => f16_to_f32(raw as u16).into(),
+                        Ty::Bf16 => bf16_to_f32(raw as u16).into(),
+                        Ty::S(8) => f64::from(raw as u8 as i8),
+                        Ty::U(8) => f64::from(raw as u8),
+                        // tf32: the low 13 bits are ignored.
+                        _ => f32::from_bits(raw as u32 & !0x1fff).into(),
+                    };
+                    put(
+                        lane as u32,
+                        r as u32 * per_register + i,
+                        per_register,
+                        value,
+                    );
+                    tags.push(cell.tags[(i * bits / 16) as usize]);
+                }
+            }
+        }
+        Ok(tags)
+    }
+
+    fn accumulator(
+        &self,
+        m: &Machine<'_, '_>,
+        lane: usize,
+        i: usize,
+        ty: Ty,
+        c: &[Src],
+    ) -> Run<f64> {
+        Ok(match ty {
+            Ty::F32 => f32::from_bits(self.get(m, lane, c[i])?.value as u32).into(),
+            Ty::F16 => {
+                f16_to_f32((self.get(m, lane, c[i / 2])?.value >> (16 * (i % 2))) as u16).into()
+            }
+            _ => f64::from(self.get(m, lane, c[i])?.value as u32 as i32),
+        })
+    }
+}

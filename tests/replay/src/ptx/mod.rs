@@ -1,0 +1,18 @@
+//! PTX: parse a module, run one block of it.
+
+mod alu;
+mod decode;
+mod decode_memory;
+mod fragment;
+mod lane;
+mod matrix;
+mod op;
+mod parse;
+mod register;
+mod run;
+mod text;
+mod transfer;
+
+pub(crate) use op::Program;
+pub(crate) use parse::parse;
+pub(crate) use run::run_block;

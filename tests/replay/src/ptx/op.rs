@@ -1,0 +1,358 @@
+//! Decoded PTX: types, operands, operations.
+
+/// An instruction type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ty {
+    Pred,
+    B(u32),
+    U(u32),
+    S(u32),
+    F16,
+    F16x2,
+    Bf16,
+    Bf16x2,
+    F32,
+    Tf32,
+    F64,
+}
+
+impl Ty {
+    pub fn bits(self) -> u32 {
+        match self {
+            Ty::Pred => 1,
+            Ty::B(n) | Ty::U(n) | Ty::S(n) => n,
+            Ty::F16 | Ty::Bf16 => 16,
+            Ty::F16x2 | Ty::Bf16x2 | Ty::F32 | Ty::Tf32 => 32,
+            Ty::F64 => 64,
+        }
+    }
+
+    pub fn bytes(self) -> u32 {
+        self.bits().div_ceil(8)
+    }
+
+    pub fn is_signed(self) -> bool {
+        matches!(self, Ty::S(_))
+    }
+
+    pub fn is_float(self) -> bool {
+        !matches!(self, Ty::Pred | Ty::B(_) | Ty::U(_) | Ty::S(_))
+    }
+
+    pub fn parse(word: &str) -> Option<Ty> {
+        Some(match word {
+            "pred" => Ty::Pred,
+            "f16" => Ty::F16,
+            "f16x2" => Ty::F16x2,
+            "bf16" => Ty::Bf16,
+            "bf16x2" => Ty::Bf16x2,
+            "f32" => Ty::F32,
+            "tf32" => Ty::Tf32,
+            "f64" => Ty::F64,
+            _ => {
+                let (head, bits) = word.split_at_checked(1)?;
+                let bits: u32 = bits
+                    .parse()
+                    .ok()
+                    .filter(|b| [8, 16, 32, 64, 128].contains(b))?;
+                match head {
+                    "b" => Ty::B(bits),
+                    "u" if bits < 128 => Ty::U(bits),
+                    "s" if bits < 128 => Ty::S(bits),
+                    _ => return None,
+                }
+            }
+        })
+    }
+}
+
+/// A register: first cell and width. A cell holds up to 64 bits; 128-bit registers take two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Reg {
+    pub cell: u32,
+    pub bits: u32,
+}
+
+/// Special registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Special {
+    Tid(usize),
+    Ntid(usize),
+    Ctaid(usize),
+    Nctaid(usize),
+    LaneId,
+    WarpId,
+    NWarpId,
+    LaneMask(Mask),
+    WarpSize,
+}
+
+/// The lane mask registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mask {
+    Lt,
+    Le,
+    Eq,
+    Ge,
+    Gt,
+}
+
+/// A source operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Src {
+    Reg(Reg),
+    Imm(u64),
+    Special(Special),
+    /// Address of a shared symbol in the shared window.
+    Shared(u32),
+}
+
+/// An address: base and byte offset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Addr {
+    pub base: Src,
+    pub offset: i64,
+}
+
+/// State space of an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Where {
+    Global,
+    Shared,
+    Generic,
+}
+
+/// Lane-wise operations with up to three sources.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Alu {
+    Add,
+    Sub,
+    MulLo,
+    MulHi,
+    MulWide,
+    MadLo,
+    MadHi,
+    MadWide,
+    Mul24,
+    Mad24,
+    Div,
+    Rem,
+    Shl,
+    Shr,
+    And,
+    Or,
+    Xor,
+    Not,
+    Neg,
+    Abs,
+    Min,
+    Max,
+    Lop3(u8),
+    Bfe,
+    Bfi,
+    Prmt,
+    ShfL { wrap: bool },
+    ShfR { wrap: bool },
+    Popc,
+    Clz,
+    Brev,
+    Mul,
+    Fma,
+}
+
+/// Comparison of `setp` and `set`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cmp {
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+}
+
+/// How `setp` combines with a further predicate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Join {
+    And,
+    Or,
+    Xor,
+}
+
+/// Lane exchange patterns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Exchange {
+    Bfly,
+    Idx,
+    Up,
+    Down,
+}
+
+/// The matrix product forms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct MmaForm {
+    pub k: u32,
+    pub a: Ty,
+    pub b: Ty,
+    /// f32, f16 or s32.
+    pub acc: Ty,
+}
+
+/// A predicate guard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Guard {
+    pub reg: Reg,
+    pub negated: bool,
+}
+
+/// A decoded operation.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Op {
+    Alu {
+        f: Alu,
+        ty: Ty,
+        dst: Reg,
+        src: [Src; 4],
+    },
+    Setp {
+        cmp: Cmp,
+        ty: Ty,
+        dst: Reg,
+        other: Option<Reg>,
+        a: Src,
+        b: Src,
+        join: Option<(Join, Src, bool)>,
+    },
+    Selp {
+        ty: Ty,
+        dst: Reg,
+        a: Src,
+        b: Src,
+        p: Src,
+    },
+    Mov {
+        ty: Ty,
+        dst: Reg,
+        src: Src,
+    },
+    Pack {
+        ty: Ty,
+        dst: Reg,
+        src: Vec<Src>,
+    },
+    Unpack {
+        ty: Ty,
+        dst: Vec<Option<Reg>>,
+        src: Src,
+    },
+    Cvt {
+        to: Ty,
+        from: Ty,
+        round: Option<String>,
+        dst: Reg,
+        src: Src,
+        second: Option<Src>,
+    },
+    Cvta {
+        to_space: bool,
+        space: Where,
+        dst: Reg,
+        src: Src,
+    },
+    LdParam {
+        ty: Ty,
+        dst: Vec<Reg>,
+        offset: i64,
+    },
+    Ld {
+        space: Where,
+        ty: Ty,
+        dst: Vec<Reg>,
+        addr: Addr,
+    },
+    St {
+        space: Where,
+        ty: Ty,
+        src: Vec<Src>,
+        addr: Addr,
+    },
+    CpAsync {
+        bytes: u32,
+        dst: Addr,
+        src: Addr,
+        src_bytes: Option<Src>,
+    },
+    CommitGroup,
+    WaitGroup(u32),
+    WaitAll,
+    LdMatrix {
+        dst: Vec<Reg>,
+        trans: bool,
+        addr: Addr,
+    },
+    StMatrix {
+        src: Vec<Src>,
+        trans: bool,
+        addr: Addr,
+    },
+    MovMatrix {
+        dst: Reg,
+        src: Src,
+    },
+    Mma {
+        form: MmaForm,
+        d: Vec<Reg>,
+        a: Vec<Src>,
+        b: Vec<Src>,
+        c: Vec<Src>,
+    },
+    Barrier {
+        id: Src,
+        count: Option<Src>,
+    },
+    WarpSync {
+        mask: Src,
+    },
+    Fence,
+    Shfl {
+        mode: Exchange,
+        dst: Reg,
+        ok: Option<Reg>,
+        a: Src,
+        b: Src,
+        c: Src,
+        mask: Src,
+    },
+    Bra {
+        target: usize,
+    },
+    Exit,
+}
+
+/// One statement.
+#[derive(Clone, Debug)]
+pub(crate) struct Stmt {
+    pub line: u32,
+    pub mnemonic: String,
+    pub(super) guard: Option<Guard>,
+    pub(super) op: Op,
+}
+
+/// Threads of a block that the text asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Threads {
+    Any,
+    Exactly(u32),
+    AtMost(u32),
+}
+
+/// A parsed module.
+pub(crate) struct Program {
+    pub name: String,
+    pub code: Vec<Stmt>,
+    pub(super) threads: Threads,
+    /// Bytes of the parameter area.
+    pub(super) param_bytes: u32,
+    pub shared_bytes: u32,
+    pub(super) cells: u32,
+}

@@ -1,0 +1,335 @@
+//! Runs one block of a PTX program.
+//!
+//! A warp runs the lanes with the smallest program counter together, so that diverged lanes meet
+//! again behind a branch. Warps run one after the other up to the next barrier: the order does not
+//! matter, because a result that depends on it is a fault.
+
+use std::collections::VecDeque;
+
+use super::op::{Op, Program, Src, Stmt, Threads};
+use super::parse::SHARED_BASE;
+use super::register::Cell;
+use crate::fault::{Clash, FaultKind};
+use crate::launch::Launch;
+use crate::memory::Memory;
+use crate::recorder::{Recorder, Site, World};
+use crate::shared::Shared;
+
+pub(super) const LANES: usize = 32;
+
+pub(super) type Run<T> = Result<T, Clash>;
+
+#[derive(Default)]
+pub(super) struct Copies {
+    pub open: Vec<u32>,
+    pub groups: VecDeque<Vec<u32>>,
+}
+
+pub(super) struct Warp {
+    pub index: u32,
+    pub live: u32,
+    pc: [usize; LANES],
+    pub cells: Vec<Cell>,
+    pub copies: Vec<Copies>,
+    waiting: Option<(u64, Option<u64>)>,
+    line: u32,
+}
+
+/// Everything a warp executes against.
+pub(super) struct Machine<'a, 'b> {
+    pub program: &'a Program,
+    pub launch: &'a Launch,
+    pub params: &'a [u8],
+    pub world: World<'a, 'b>,
+    steps: u64,
+}
+
+/// Runs block `block`; the error carries its line.
+pub(crate) fn run_block(
+    program: &Program,
+    launch: &Launch,
+    params: &[u8],
+    block: [u32; 3],
+    memory: &mut Memory,
+    recorder: &mut Recorder<'_>,
+) -> Result<(), (u32, Clash)> {
+    let threads = launch.threads();
+    let bytes = program.shared_bytes + launch.dynamic_shared;
+    if params.len() as u32 != program.param_bytes {
+        let sentence = format!(
+            "{} bytes of parameters given, the entry takes {}",
+            params.len(),
+            program.param_bytes
+        );
+        return Err((0, Clash::new(FaultKind::Parameter, sentence)));
+    }
+    let fits = match program.threads {
+        Threads::Any => true,
+        Threads::Exactly(n) => threads == n,
+        Threads::AtMost(n) => threads <= n,
+    };
+    if !fits {
+        let sentence = format!(
+            "{threads} threads, but the entry asks for {:?}",
+            program.threads
+        );
+        return Err((0, Clash::new(FaultKind::Parameter, sentence)));
+    }
+    recorder.report.shared_base = SHARED_BASE;
+    recorder.report.shared_bytes = bytes;
+    let shared = Shared::new(SHARED_BASE, bytes, threads, LANES as u32, false);
+    let world = World {
+        memory,
+        shared,
+        recorder,
+        block,
+    };
+    let mut machine = Machine {
+        program,
+        launch,
+        params,
+        world,
+        steps: 0,
+    };
+    let mut warps: Vec<Warp> = (0..threads.div_ceil(LANES as u32))
+        .map(|index| {
+            let lanes = (threads - index * LANES as u32).min(LANES as u32);
+            Warp {
+                index,
+                live: if lanes == 32 {
+                    u32::MAX
+                } else {
+                    (1 << lanes) - 1
+                },
+                pc: [0; LANES],
+                cells: vec![Cell::default(); program.cells as usize * LANES],
+                copies: (0..LANES).map(|_| Copies::default()).collect(),
+                waiting: None,
+                line: 0,
+            }
+        })
+        .collect();
+    loop {
+        for warp in &mut warps {
+            while warp.live != 0 && warp.waiting.is_none() {
+                warp.step(&mut machine)
+                    .map_err(|c| machine.world.shared.choose(warp.line, c))?;
+            }
+        }
+        machine.world.shared.early_read()?;
+        if warps.iter().all(|w| w.live == 0) {
+            return Ok(());
+        }
+        machine.release(&mut warps, threads)?;
+    }
+}
+
+impl Machine<'_, '_> {
+    /// Lets the warps of a complete barrier go on.
+    fn release(&mut self, warps: &mut [Warp], threads: u32) -> Result<(), (u32, Clash)> {
+        for id in 0..16 {
+            let here: Vec<usize> = (0..warps.len())
+                .filter(|&w| warps[w].waiting.is_some_and(|(i, _)| i == id))
+                .collect();
+            let Some(&first) = here.first() else { continue };
+            let count = warps[first].waiting.and_then(|(_, c)| c);
+            if let Some(&odd) = here
+                .iter()
+                .find(|&&w| warps[w].waiting.and_then(|(_, c)| c) != count)
+            {
+                let sentence = format!("barrier {id} is met with different thread counts");
+                return Err((
+                    warps[odd].line,
+                    Clash::new(FaultKind::BarrierDivergence, sentence),
+                ));
+            }
+            let present: u64 = here
+                .iter()
+                .map(|&w| u64::from(warps[w].live.count_ones()))
+                .sum();
+            if present == count.unwrap_or(u64::from(threads)) {
+                self.world.shared.barrier(&here);
+                self.world.recorder.report.barriers += 1;
+                for w in here {
+                    warps[w].waiting = None;
+                }
+                return Ok(());
+            }
+        }
+        let stuck = warps
+            .iter()
+            .find(|w| w.waiting.is_some())
+            .expect("a waiting warp");
+        let gone = warps.iter().filter(|w| w.live == 0).count();
+        let sentence = format!(
+            "warp {} waits here for threads that never come; {gone} of {} warps have ended",
+            stuck.index,
+            warps.len()
+        );
+        Err((
+            stuck.line,
+            Clash::new(FaultKind::BarrierDivergence, sentence).by(stuck.index * 32),
+        ))
+    }
+}
+
+/// Lanes of a mask.
+pub(super) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
+    (0..LANES).filter(move |l| mask >> l & 1 == 1)
+}
+
+impl Warp {
+    pub fn thread(&self, lane: usize) -> u32 {
+        self.index * LANES as u32 + lane as u32
+    }
+
+    pub fn site(&self, m: &Machine<'_, '_>) -> Site {
+        Site {
+            line: self.line,
+            block: m.world.block,
+            warp: self.index,
+        }
+    }
+
+    fn step(&mut self, m: &mut Machine<'_, '_>) -> Run<()> {
+        let pc = lanes(self.live)
+            .map(|l| self.pc[l])
+            .min()
+            .expect("a live lane");
+        let active = lanes(self.live)
+            .filter(|&l| self.pc[l] == pc)
+            .fold(0, |mask, l| mask | 1 << l);
+        let program = m.program;
+        let Some(stmt) = program.code.get(pc) else {
+            self.live &= !active;
+            return Ok(());
+        };
+        self.line = stmt.line;
+        m.steps += 1;
+        if m.steps > m.launch.step_limit {
+            return Err(Clash::new(
+                FaultKind::StepLimit,
+                "the step limit is reached: does this loop end?",
+            ));
+        }
+        let mut on = active;
+        if let Some(guard) = stmt.guard {
+            for lane in lanes(active) {
+                if (self.get(m, lane, Src::Reg(guard.reg))?.value != 0) == guard.negated {
+                    on &= !(1 << lane);
+                }
+            }
+        }
+        m.world.recorder.count(pc, on.count_ones());
+        for lane in lanes(active) {
+            self.pc[lane] = pc + 1;
+        }
+        self.execute(m, stmt, on)
+    }
+
+    fn execute(&mut self, m: &mut Machine<'_, '_>, stmt: &Stmt, on: u32) -> Run<()> {
+        if on == 0 {
+            return Ok(());
+        }
+        match &stmt.op {
+            Op::Bra { target } => lanes(on).for_each(|l| self.pc[l] = *target),
+            Op::Exit => self.live &= !on,
+            Op::Fence => {}
+            Op::Barrier { id, count } => {
+                self.whole(on, "a barrier")?;
+                let lane = on.trailing_zeros() as usize;
+                let id = self.get(m, lane, *id)?.value;
+                let count = count
+                    .map(|c| self.get(m, lane, c))
+                    .transpose()?
+                    .map(|c| c.value);
+                if id > 15 || count.is_some_and(|c| c % 32 != 0) {
+                    let sentence = "a barrier is 0 to 15 and counts whole warps";
+                    return Err(Clash::new(FaultKind::InvalidOperand, sentence));
+                }
+                self.waiting = Some((id, count));
+            }
+            Op::WarpSync { mask } => {
+                let lane = on.trailing_zeros() as usize;
+                let mask = self.get(m, lane, *mask)?.value as u32;
+                if mask != on || mask != self.live {
+                    let sentence =
+                        format!("bar.warp.sync of lanes {mask:#x} is executed by {on:#x}");
+                    return Err(Clash::new(FaultKind::WarpDivergence, sentence));
+                }
+                m.world.shared.barrier(&[self.index as usize]);
+            }
+            Op::Shfl { .. } => self.shuffle(m, &stmt.op, on)?,
+            Op::LdMatrix { dst, trans, addr } => self.load_matrix(m, dst, *trans, *addr, on)?,
+            Op::StMatrix { src, trans, addr } => self.store_matrix(m, src, *trans, *addr, on)?,
+            Op::MovMatrix { dst, src } => self.transpose(m, *dst, *src, on)?,
+            Op::Mma { form, d, a, b, c } => self.multiply(m, *form, d, [a, b, c], on)?,
+            Op::Ld {
+                space,
+                ty,
+                dst,
+                addr,
+            } => self.load(m, *space, *ty, dst, *addr, on)?,
+            Op::St {
+                space,
+                ty,
+                src,
+                addr,
+            } => self.store(m, *space, *ty, src, *addr, on)?,
+            Op::CpAsync {
+                bytes,
+                dst,
+                src,
+                src_bytes,
+            } => self.copy(m, *bytes, [*dst, *src], *src_bytes, on)?,
+            Op::CommitGroup => lanes(on).for_each(|l| {
+                let group = std::mem::take(&mut self.copies[l].open);
+                self.copies[l].groups.push_back(group);
+            }),
+            Op::WaitGroup(n) => lanes(on).for_each(|l| self.wait(m, l, *n as usize)),
+            Op::WaitAll => lanes(on).for_each(|l| {
+                let group = std::mem::take(&mut self.copies[l].open);
+                self.copies[l].groups.push_back(group);
+                self.wait(m, l, 0);
+            }),
+            op => {
+                for lane in lanes(on) {
+                    self.lane(m, op, lane)
+                        .map_err(|c| c.by(self.thread(lane)))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Faults unless all live lanes take part.
+    pub fn whole(&self, on: u32, what: &str) -> Run<()> {
+        if on == self.live {
+            return Ok(());
+        }
+        let sentence = format!(
+            "{what} is executed by lanes {on:#x} while lanes {:#x} live",
+            self.live
+        );
+        Err(Clash::new(FaultKind::WarpDivergence, sentence)
+            .by(self.thread(on.trailing_zeros() as usize)))
+    }
+
+    /// Faults unless all 32 lanes take part.
+    pub fn full(&self, on: u32, what: &str) -> Run<()> {
+        if on == u32::MAX {
+            return Ok(());
+        }
+        let sentence = format!("{what} is executed by lanes {on:#x}: it needs all 32");
+        Err(Clash::new(FaultKind::WarpDivergence, sentence)
+            .by(self.thread(on.trailing_zeros() as usize)))
+    }
+
+    fn wait(&mut self, m: &mut Machine<'_, '_>, lane: usize, keep: usize) {
+        while self.copies[lane].groups.len() > keep {
+            for id in self.copies[lane].groups.pop_front().expect("a group") {
+                m.world.shared.end_copy(id);
+            }
+        }
+    }
+}
