@@ -1,2 +1,59 @@
-//! Placeholder.
-fn main() {}
+//! The oracle runner: lanebook's answers beside those recorded from other systems.
+//!
+//! ```text
+//! cargo run --release -p lanebook-oracle -- [--all] [DIR]
+//! ```
+//!
+//! Reads every `.jsonl` under DIR (default: the project's copy in `tests/oracle/data`), finds the suite that knows the
+//! records' shape, and prints one row a file. Exit status 1: a difference, a record that no stated rule explains, or
+//! an unreadable file or record. Files of no known schema are listed and do not fail the run. `--all` prints every
+//! difference instead of the first few of each file.
+//!
+//! A new suite is a file in `suites/` and a line in [`SUITES`].
+
+mod report;
+mod runner;
+mod suites;
+#[cfg(test)]
+mod tests;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use suites::Suite;
+
+/// The suites, in the order in which they are asked whether they know a record.
+const SUITES: &[&dyn Suite] = &[
+    &suites::cute::Cute,
+    &suites::tirx::Tirx,
+    &suites::triton::Triton,
+    &suites::tilelang::TileLang,
+    &suites::nvidia::Nvidia,
+    &suites::amd::Amd,
+];
+
+/// The project's own copy of the recorded answers.
+fn own_data() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("data")
+}
+
+fn main() -> ExitCode {
+    let (mut dir, mut all) = (None, false);
+    for arg in std::env::args_os().skip(1) {
+        if arg == "--all" {
+            all = true;
+        } else if dir.is_none() && !arg.to_string_lossy().starts_with('-') {
+            dir = Some(PathBuf::from(arg));
+        } else {
+            eprintln!("usage: lanebook-oracle [--all] [DIR]");
+            return ExitCode::from(2);
+        }
+    }
+    let dir = dir.unwrap_or_else(own_data);
+    let report = runner::run(&dir, SUITES);
+    print!("{}", report.render(if all { usize::MAX } else { 5 }));
+    if report.passed() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}

@@ -1,0 +1,226 @@
+//! The command line.
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::io::IsTerminal;
+use std::path::PathBuf;
+
+const EXIT: &str = "\
+Exit status:
+  0  done
+  1  the input is refused: a program, layout or table that is wrong, or that the architecture cannot do
+  2  the command line is wrong: an unknown option, architecture or atom
+  3  a file cannot be read or written, or an internal error
+
+On an error nothing is written: no part of an output file, and nothing on standard output.";
+
+/// GPU data layouts, by the book.
+///
+/// Picks layouts and instructions for tile programs and writes the PTX or AMDGPU sequence; shows layouts and what
+/// instructions do with them; audits the tables that all of it rests on.
+#[derive(Debug, Parser)]
+#[command(name = "lanebook", version, propagate_version = true, arg_required_else_help = true, after_help = EXIT, max_term_width = 110)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// When to use colour.
+    #[arg(long, global = true, value_enum, default_value_t = Colour::Auto, value_name = "WHEN")]
+    pub color: Colour,
+    /// Read hw-tables/ and rules/ under this folder in place of the tables that were built in.
+    #[arg(long, global = true, value_name = "DIR")]
+    pub tables: Option<PathBuf>,
+}
+
+/// When to use colour.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Colour {
+    /// On a terminal, unless NO_COLOR is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl Colour {
+    fn on(self, is_terminal: bool) -> bool {
+        match self {
+            Self::Always => true,
+            Self::Never => false,
+            Self::Auto => is_terminal && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()) && std::env::var_os("TERM").is_none_or(|t| t != "dumb"),
+        }
+    }
+    /// Whether standard output is painted.
+    pub fn on_stdout(self) -> bool {
+        self.on(std::io::stdout().is_terminal())
+    }
+    /// Whether standard error is painted.
+    pub fn on_stderr(self) -> bool {
+        self.on(std::io::stderr().is_terminal())
+    }
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Compile a tile program: layouts, decisions with their reasons, and the instruction sequence
+    Compile(Compile),
+    /// List the instruction forms of an architecture
+    Atoms(Atoms),
+    /// Draw a layout, or the operands of an instruction form
+    Show(Show),
+    /// Print an architecture's figures with their sources
+    Arch(ArchArgs),
+    /// Check tables and rules, and say what is wrong with them
+    Check(Check),
+    /// Update the ledger of stable numbers, hw-tables/ids.ron
+    Ids(Ids),
+}
+
+const COMPILE: &str = "\
+Examples:
+  lanebook compile --arch sm_80                            the built-in GEMM: everything
+  lanebook compile --arch gfx950 --explain                 ... with every rejected candidate and its reason
+  lanebook compile kernel.tile --arch sm_80 --emit ptx -o kernel.ptx
+  cat kernel.tile | lanebook compile - --arch gfx950 --emit report
+
+What --emit takes:
+  all      the annotated program, the decisions and the sequence (default)
+  ir       the annotated program alone; it parses again
+  report   the program and the decisions without the sequence
+  ptx, amdgcn, ...
+           the sequence alone, for the assembler; must be the architecture's instruction set";
+
+/// Arguments of `compile`.
+#[derive(Debug, Args)]
+#[command(after_help = COMPILE)]
+pub struct Compile {
+    /// The program; `-` reads standard input; without it the built-in GEMM is compiled
+    #[arg(value_name = "FILE.tile")]
+    pub file: Option<PathBuf>,
+    /// Architecture to compile for (`lanebook arch` lists them)
+    #[arg(long, value_name = "ARCH")]
+    pub arch: String,
+    /// What to print
+    #[arg(long, value_name = "WHAT", default_value = "all")]
+    pub emit: String,
+    /// Write to this file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Say of every candidate that was not taken why
+    #[arg(long)]
+    pub explain: bool,
+}
+
+const ATOMS: &str = "\
+Examples:
+  lanebook atoms --arch sm_80 --class matrix
+  lanebook atoms --arch gfx950 --filter ds_read
+  lanebook atoms --arch sm_80 --long --filter ldmatrix.x4";
+
+/// Arguments of `atoms`.
+#[derive(Debug, Args)]
+#[command(after_help = ATOMS)]
+pub struct Atoms {
+    /// Architecture (`lanebook arch` lists them)
+    #[arg(long, value_name = "ARCH")]
+    pub arch: String,
+    /// Only this kind
+    #[arg(long, value_enum, value_name = "CLASS")]
+    pub class: Option<Class>,
+    /// Only those with this text in their name or instruction
+    #[arg(long, value_name = "TEXT")]
+    pub filter: Option<String>,
+    /// Operands, layouts and sources of each
+    #[arg(long)]
+    pub long: bool,
+}
+
+/// Kinds of atoms.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Class {
+    /// Moves tiles between memory spaces or registers
+    Move,
+    /// Multiplies matrices
+    Matrix,
+    /// Integer arithmetic for addresses
+    Alu,
+    /// Moves registers between lanes
+    CrossLane,
+    /// Changes element width
+    Convert,
+    /// Orders accesses
+    Sync,
+    /// Branches, parameters, frame
+    Control,
+}
+
+const SHOW: &str = "\
+Examples:
+  lanebook show '((2,2),4):((1,2),4)'                      CuTe: first mode down, second mode across
+  lanebook show 'S[(2,8,4,2):(32@bit,4@laneid,64@bit... )]' TIRx: row-major, last iter across
+  lanebook show 'S<3,4,3> o 0 o (8,64):(128,2)' --arch sm_80 --unit 8   offsets in bytes, coloured by bank
+  lanebook show 'S[(8,4,2):(4@laneid,1@laneid,16@bit)]' --shape 8x8 -o fragment.svg
+  lanebook show ldmatrix.x4 --arch sm_80                   both sides of a movement
+  lanebook show mma.m16n8k16.f32.f16 --arch sm_80 -o mma.svg
+
+Pictures (.svg) follow the viewer's light or dark scheme; colours can be told apart with any colour vision.";
+
+/// Arguments of `show`.
+#[derive(Debug, Args)]
+#[command(after_help = SHOW)]
+pub struct Show {
+    /// A layout in CuTe or TIRx notation, or (with --arch) the name of an instruction form
+    #[arg(value_name = "LAYOUT|ATOM")]
+    pub what: String,
+    /// Architecture: look an atom up there, or take its banks for --unit
+    #[arg(long, value_name = "ARCH")]
+    pub arch: Option<String>,
+    /// Rows and columns of the grid
+    #[arg(long, value_name = "ROWSxCOLUMNS")]
+    pub shape: Option<String>,
+    /// Bits of one step in memory: labels become bytes and banks
+    #[arg(long, value_name = "BITS")]
+    pub unit: Option<u32>,
+    /// Number of 4-byte banks for --unit, where no architecture is given
+    #[arg(long, value_name = "N", default_value_t = 32)]
+    pub banks: u32,
+    /// Draw a picture into this .svg file
+    #[arg(short, long, value_name = "FILE.svg")]
+    pub output: Option<PathBuf>,
+    /// Print all rows and columns, however many
+    #[arg(long)]
+    pub full: bool,
+}
+
+/// Arguments of `arch`.
+#[derive(Debug, Args)]
+pub struct ArchArgs {
+    /// Which; without it all are listed
+    #[arg(value_name = "ARCH")]
+    pub arch: Option<String>,
+}
+
+const CHECK: &str = "\
+Examples:
+  lanebook check                       the tables of the folder this is run in
+  lanebook check ~/my-tables --draft   tables on the way: no ledger, no certificates asked for";
+
+/// Arguments of `check`.
+#[derive(Debug, Args)]
+#[command(after_help = CHECK)]
+pub struct Check {
+    /// Folder that holds hw-tables/ and rules/
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub root: PathBuf,
+    /// Do not ask for stable numbers and proof certificates
+    #[arg(long)]
+    pub draft: bool,
+}
+
+/// Arguments of `ids`.
+#[derive(Debug, Args)]
+pub struct Ids {
+    /// Folder that holds hw-tables/ and rules/
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub root: PathBuf,
+}

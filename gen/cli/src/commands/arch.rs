@@ -1,0 +1,133 @@
+//! `lanebook arch`: an architecture's figures.
+use super::atoms::keys;
+use crate::args::ArchArgs;
+use crate::output;
+use crate::problem::Problems;
+use crate::table::{Align, Table};
+use crate::tables::{arch, counted, known_archs, status};
+use lanebook_tables::{Arch, BankModel, Isa, Tables};
+use std::fmt::Write;
+
+/// Runs the command.
+pub fn run(args: &ArchArgs, tables: &Tables<'_>) -> Result<(), Problems> {
+    let out = match &args.arch {
+        None => list(tables),
+        Some(name) => {
+            let (_, arch, isa) = arch(tables, name)?;
+            figures(tables, arch, isa)
+        }
+    };
+    Ok(output::write(None, &out)?)
+}
+
+fn list(tables: &Tables<'_>) -> String {
+    let mut table =
+        Table::new(&[("ARCH", Align::Left), ("VENDOR", Align::Left), ("ISA", Align::Left), ("WAVE", Align::Right), ("SHARED", Align::Right), ("ATOMS", Align::Right)]);
+    for name in known_archs(tables) {
+        let Some(arch) = tables.arch_named(name).and_then(|id| tables.arch(id)) else { continue };
+        let isa = tables.isa(arch.isa).map_or("?", |isa| isa.name);
+        table.row([arch.name.into(), arch.vendor.into(), isa.into(), waves(arch), format!("{} KiB", arch.shared.max_bytes / 1024), arch.atoms.len().to_string()]);
+    }
+    table.render(0)
+}
+
+fn waves(arch: &Arch<'_>) -> String {
+    arch.wave_lanes.iter().map(u16::to_string).collect::<Vec<_>>().join(", ")
+}
+
+fn figures(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>) -> String {
+    let mut out = String::new();
+    let mut line = |key: &str, text: String| {
+        let _ = writeln!(out, "{key:<15} {text}");
+    };
+    line("architecture", format!("{} ({})", arch.name, arch.vendor));
+    let version = if arch.isa_version.is_empty() { String::new() } else { format!(", text version {} or later", arch.isa_version) };
+    line("instructions", format!("{}{version}, {}", isa.name, counted(arch.atoms.len(), "atom")));
+    line("wave", format!("{} lanes", waves(arch)));
+    line("group", format!("at most {} threads", arch.max_threads));
+    let shared = arch.shared;
+    let dynamic = if shared.max_bytes > shared.static_bytes { format!(", {} B with a launch attribute", shared.max_bytes) } else { String::new() };
+    line("shared memory", format!("{} B{dynamic}", shared.static_bytes));
+    if arch.scalar_reads > 0 {
+        line("scalar reads", format!("{} a vector instruction", arch.scalar_reads));
+    }
+    if arch.inline_integers.0 <= arch.inline_integers.1 {
+        line("inline integers", format!("{} to {}", arch.inline_integers.0, arch.inline_integers.1));
+    }
+    line("sources", keys(tables, arch.sources));
+    out.push_str("\nbanks\n");
+    let mut table = Table::new(&[("ACCESS", Align::Left), ("BANKS", Align::Right), ("BYTES", Align::Right), ("STATUS", Align::Left), ("SERVED TOGETHER", Align::Left), ("SOURCES", Align::Left)]);
+    for model in arch.banks {
+        table.row([model.name.into(), model.banks.to_string(), model.bank_bytes.to_string(), status(model.status).into(), groups(model), keys(tables, model.sources)]);
+    }
+    out.push_str(&table.render(2));
+    out.push_str("\nregisters\n");
+    let mut table = Table::new(&[("CLASS", Align::Left), ("WRITTEN", Align::Left), ("BITS", Align::Right), ("POOL", Align::Left), ("TUPLES", Align::Left)]);
+    for class in isa.classes {
+        let pool = match class.pool {
+            (_, 0) => "the assembler's".to_string(),
+            (first, count) => format!("{first} to {}", u32::from(first) + u32::from(count) - 1),
+        };
+        let align = if class.tuple_align > 1 { format!("aligned to {}", class.tuple_align) } else { String::new() };
+        table.row([class.name.into(), class.prefix.into(), class.bits.to_string(), pool, align]);
+    }
+    out.push_str(&table.render(2));
+    if !arch.counters.is_empty() {
+        out.push_str("\ncounters\n");
+        let mut table = Table::new(&[("NAME", Align::Left), ("MOST", Align::Right), ("ORDER", Align::Left), ("WAIT", Align::Left)]);
+        for counter in arch.counters {
+            let wait = tables.atom(counter.wait).map_or("?", |a| a.name);
+            table.row([counter.name.into(), counter.max.to_string(), if counter.in_order { "in order" } else { "any order" }.into(), wait.into()]);
+        }
+        out.push_str(&table.render(2));
+    }
+    out.push_str("\nsynchronisation\n");
+    let mut table = Table::new(&[("AFTER", Align::Left), ("BEFORE", Align::Left), ("STEPS", Align::Left), ("SOURCES", Align::Left)]);
+    for rule in arch.sync {
+        let name = |id: lanebook_tables::AccessId| tables.accesses.get(id.index()).copied().unwrap_or("?").to_string();
+        let steps: Vec<&str> = rule.steps.iter().filter_map(|s| tables.atom(s.atom)).map(|a| a.name).collect();
+        table.row([name(rule.producer), name(rule.consumer), steps.join(", "), keys(tables, rule.sources)]);
+    }
+    out.push_str(&table.render(2));
+    if !arch.hazards.is_empty() {
+        out.push_str("\nwait states\n");
+        let mut table = Table::new(&[("AFTER", Align::Left), ("BEFORE", Align::Left), ("STATES", Align::Right), ("SOURCE", Align::Left)]);
+        for hazard in arch.hazards {
+            let name = |id: lanebook_tables::TagId| tables.tags.get(id.index()).copied().unwrap_or("?").to_string();
+            let operand = hazard.operand.map_or_else(String::new, |k| format!(" operand {k}"));
+            table.row([name(hazard.producer), format!("{}{operand}", name(hazard.consumer)), hazard.states.to_string(), keys(tables, &[hazard.source])]);
+        }
+        out.push_str(&table.render(2));
+    }
+    out.push_str("\nsources\n");
+    let mut used: Vec<_> = arch.sources.iter().chain(arch.banks.iter().flat_map(|b| b.sources)).chain(arch.sync.iter().flat_map(|s| s.sources)).chain(arch.hazards.iter().map(|h| &h.source)).collect();
+    used.sort();
+    used.dedup();
+    for source in used.into_iter().filter_map(|id| tables.sources.get(id.index())) {
+        let _ = writeln!(out, "  {}: {}", source.key, source.title);
+    }
+    out
+}
+
+/// Groups of lanes as ranges, `0-7, 8-15`.
+fn groups(model: &BankModel<'_>) -> String {
+    let all: Vec<String> = model.groups.iter().map(|mask| ranges(*mask)).collect();
+    if all.len() > 4 && all.iter().all(|g| !g.contains('+')) { format!("{} ... ({} groups)", all[..2].join(", "), all.len()) } else { all.join(", ") }
+}
+
+fn ranges(mask: u64) -> String {
+    let mut out: Vec<String> = Vec::new();
+    let mut bit = 0;
+    while bit < 64 {
+        if mask >> bit & 1 == 0 {
+            bit += 1;
+            continue;
+        }
+        let first = bit;
+        while bit < 64 && mask >> bit & 1 == 1 {
+            bit += 1;
+        }
+        out.push(if bit - first == 1 { first.to_string() } else { format!("{first}-{}", bit - 1) });
+    }
+    out.join("+")
+}

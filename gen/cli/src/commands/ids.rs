@@ -1,0 +1,24 @@
+//! `lanebook ids`: gives new atoms their stable numbers.
+use crate::args::Ids;
+use crate::output;
+use crate::problem::{Kind, Problem, Problems};
+use lanebook_gen::{Mode, compile, load};
+use std::fs;
+
+/// Runs the command.
+pub fn run(args: &Ids) -> Result<(), Problems> {
+    let path = args.root.join(load::LEDGER);
+    let compiled = compile(&args.root, Mode::Draft).map_err(|failure| Problems::Rendered(Kind::Refused, failure.full()))?;
+    let text = compiled.ledger();
+    let old = match fs::read_to_string(&path) {
+        Ok(old) => old,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(Problem::system(format!("cannot read {}: {error}", path.display()), "make it readable").into()),
+    };
+    if old == text {
+        return Ok(output::write(None, &format!("{} is current\n", path.display()))?);
+    }
+    output::write(Some(&path), &text)?;
+    let added = text.lines().filter(|line| !old.lines().any(|o| o == *line)).count();
+    Ok(output::write(None, &format!("{}: {added} lines new or changed; commit it\n", path.display()))?)
+}

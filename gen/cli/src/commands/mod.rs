@@ -1,0 +1,24 @@
+//! The commands, one file each. Each makes its result as a text and writes it in one go.
+mod arch;
+mod atoms;
+mod check;
+mod compile;
+mod ids;
+mod show;
+
+use crate::args::{Cli, Command};
+use crate::problem::Problems;
+use crate::tables;
+
+/// Runs a command.
+pub fn run(cli: Cli) -> Result<(), Problems> {
+    let folder = cli.tables.as_deref();
+    match cli.command {
+        Command::Compile(args) => compile::run(&args, &tables::of(folder)?),
+        Command::Atoms(args) => atoms::run(&args, &tables::of(folder)?),
+        Command::Show(args) => show::run(&args, &tables::of(folder)?, cli.color),
+        Command::Arch(args) => arch::run(&args, &tables::of(folder)?),
+        Command::Check(args) => check::run(&args),
+        Command::Ids(args) => ids::run(&args),
+    }
+}

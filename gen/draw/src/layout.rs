@@ -1,0 +1,120 @@
+//! A layout as a grid: rows and columns of its logical coordinate, in each cell where the element is.
+use crate::cell::{Banks, Style};
+use crate::{DrawError, Panel, Picture, notation};
+use lanebook_layout::LayoutRef;
+use lanebook_layout::coord::Coord;
+
+/// Which of the two notations a layout was written in: it decides what is a row.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// The first mode is the row and runs fastest (CuTe).
+    ColumnMajor,
+    /// The last iter is the column and runs fastest (TIRx).
+    RowMajor,
+}
+
+/// Rows and columns to show a layout in: its two modes; else the split of its iters that is most nearly square.
+///
+/// # Errors
+/// When a number is not known.
+pub fn shape(layout: &LayoutRef<'_>, order: Order) -> Result<(u64, u64), DrawError> {
+    let size = size(layout)?;
+    let extents: Vec<u64> = match order {
+        Order::ColumnMajor => layout.modes().map(|(iters, profile)| LayoutRef { profile, ..LayoutRef::new(iters) }).map(|mode| size_of(&mode)).collect::<Result<_, _>>()?,
+        Order::RowMajor => layout.shard.iter().map(|it| it.extent_value().map(u64::from)).collect::<Result<_, _>>().map_err(symbolic)?,
+    };
+    if order == Order::ColumnMajor {
+        let rows = extents.first().copied().unwrap_or(1);
+        return Ok(if extents.len() < 2 { (1, size) } else { (rows, size / rows.max(1)) });
+    }
+    // Fastest first: the columns are a run of the first iters.
+    let mut best = (1, size);
+    let mut columns = 1;
+    for extent in extents {
+        columns *= extent;
+        let rows = size / columns.max(1);
+        let far = |(a, b): (u64, u64)| if a > b { (a / b.max(1), 1) } else { (b / a.max(1), 0) };
+        if far((rows, columns)) < far(best) {
+            best = (rows, columns);
+        }
+    }
+    Ok(best)
+}
+
+fn symbolic(_: lanebook_layout::Error) -> DrawError {
+    DrawError::new("the layout has a number that is not known", "write numbers in the place of symbols")
+}
+
+fn size_of(layout: &LayoutRef<'_>) -> Result<u64, DrawError> {
+    layout.size_value().map_err(symbolic)
+}
+
+/// Number of elements of a layout.
+///
+/// # Errors
+/// When it is not known.
+pub fn size(layout: &LayoutRef<'_>) -> Result<u64, DrawError> {
+    size_of(layout)
+}
+
+/// Most cells of one grid.
+pub const MOST_CELLS: u64 = 1 << 16;
+
+/// The grid of a layout. `shape` is rows and columns.
+///
+/// # Errors
+/// When the shape does not fit, or a number is not known.
+pub fn panel(layout: &LayoutRef<'_>, order: Order, shape: (u64, u64), style: &Style) -> Result<Panel, DrawError> {
+    let size = size(layout)?;
+    let (rows, columns) = shape;
+    if rows.checked_mul(columns) != Some(size) {
+        return Err(DrawError::new(format!("{rows} x {columns} is not the layout's {size} elements"), "give --shape rows and columns whose product is that number"));
+    }
+    if size > MOST_CELLS {
+        return Err(DrawError::new(format!("{size} elements are too many to draw; the limit is {MOST_CELLS}"), "draw a tile of it"));
+    }
+    let mut cells = Vec::new();
+    for row in 0..rows {
+        for column in 0..columns {
+            let x = match order {
+                Order::ColumnMajor => row + column * rows,
+                Order::RowMajor => row * columns + column,
+            };
+            cells.push(style.cell(&places(layout, x)?));
+        }
+    }
+    let labels = |n: u64| (0..n).map(|k| k.to_string()).collect();
+    Ok(Panel { title: String::new(), note: String::new(), axes: (String::new(), String::new()), row_labels: labels(rows), column_labels: labels(columns), cells, rule: 0, place: (0, 0) })
+}
+
+/// All different places of an element.
+///
+/// # Errors
+/// When a number is not known or a position is negative where that has no meaning.
+pub fn places(layout: &LayoutRef<'_>, x: u64) -> Result<Vec<Coord>, DrawError> {
+    let mut out: Vec<Coord> = Vec::new();
+    let mut at = Coord::new();
+    let walked = layout.apply_all(x, &mut at, |place| {
+        if !out.contains(place) {
+            out.push(place.clone());
+        }
+        Ok(())
+    });
+    walked.map_err(|error| DrawError::new(format!("element {x} has no place: {error:?}"), "keep positions on the memory axis at 0 or above, and numbers known"))?;
+    Ok(out)
+}
+
+/// The picture of one layout.
+///
+/// # Errors
+/// As [`panel`].
+pub fn picture(layout: &LayoutRef<'_>, text: &str, order: Order, shape: (u64, u64), banks: Option<Banks>) -> Result<Picture, DrawError> {
+    let style = Style::of(&[*layout], banks);
+    let grid = panel(layout, order, shape, &style)?;
+    let mut subtitle = vec![format!("{} x {}, {} elements", shape.0, shape.1, size(layout)?)];
+    let said = notation::tirx(layout);
+    if order == Order::ColumnMajor {
+        subtitle.push(format!("TIRx: {said}"));
+    }
+    Ok(Picture { title: text.split_whitespace().collect::<Vec<_>>().join(" "), subtitle, panels: vec![grid], colours: style.colours(), notes: style.notes() })
+}

@@ -1,0 +1,49 @@
+//! Layouts as one line of text for people: TIRx's notation where it can say the layout, else CuTe's, and in words what
+//! neither can.
+use lanebook_layout::notation::{cute, tirx};
+use lanebook_layout::{LayoutRef, NoSyms, PostMap, Unit, WellKnown};
+
+/// The layout in TIRx notation, its post-map behind it in words.
+#[must_use]
+pub fn tirx(layout: &LayoutRef<'_>) -> String {
+    let mut out = String::new();
+    let plain = LayoutRef { post: PostMap::None, ..*layout };
+    if tirx::print(&plain, &WellKnown, &NoSyms, &mut out).is_err() {
+        out.clear();
+        if cute::print(&plain, &WellKnown, &NoSyms, &mut out).is_err() {
+            return "(a layout that no notation can say)".to_string();
+        }
+    }
+    let post = post(&layout.post);
+    if !post.is_empty() {
+        out.push_str(", ");
+        out.push_str(&post);
+    }
+    out
+}
+
+/// A swizzle or padding in words; empty for none. Units are named unless they are the layout's own.
+#[must_use]
+pub fn post(post: &PostMap) -> String {
+    let mut parts = Vec::new();
+    if let Some(s) = post.swizzle() {
+        parts.push(format!("swizzle<{},{},{}>{}", s.b, s.m, s.s, unit(s.unit)));
+    }
+    if let Some(padding) = post.padding() {
+        for p in padding.pads() {
+            parts.push(match padding.unit() {
+                Unit::Byte => format!("pad {} B after every {} B", p.pad, p.interval),
+                other => format!("pad {} after every {}{}", p.pad, p.interval, unit(other)),
+            });
+        }
+    }
+    parts.join(", ")
+}
+
+fn unit(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Byte => " of bytes",
+        Unit::Element => " of elements",
+        Unit::Codomain => "",
+    }
+}

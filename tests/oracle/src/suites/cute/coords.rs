@@ -1,0 +1,56 @@
+//! Coordinates, shapes and congruence: the answers are text.
+
+use super::super::Verdict;
+use super::peers::{Ours, PLAIN, Rules, input, judge as compare, layout, show_tuple, tuple};
+use super::rules;
+use lanebook_layout::{Error, Int, cute};
+use serde_json::Value;
+
+/// The verdict on one record.
+pub fn judge(op: &str, r: &Value) -> Verdict {
+    match answer(op, r) {
+        Ok(ours) => {
+            let outside = matches!(ours, Ours::Refused(Error::OutOfRange { .. }));
+            let wraps = |_: &str| outside.then_some(rules::WRAPS);
+            compare(
+                r,
+                &ours,
+                &Rules {
+                    wrong: &wraps,
+                    ..PLAIN
+                },
+            )
+        }
+        Err(why) => Verdict::Differ(format!("input not understood: {why}")),
+    }
+}
+
+fn answer(op: &str, r: &Value) -> Result<Ours, String> {
+    let tree = |key: &str| tuple(&input(r, key));
+    let words = |b: bool| Ours::Text(if b { "True" } else { "False" }.to_owned());
+    let spelled = |t: Result<_, Error>| Ours::text(t.map(|t| show_tuple(&t)));
+    Ok(match op {
+        "crd2idx" | "crd2idx_bad" | "crd2idx_oob" => {
+            let l = layout(&input(r, "layout"))?;
+            Ours::text(cute::crd2idx(tree("coord")?.view(), &l.view()).and_then(Int::value))
+        }
+        "idx2crd" | "idx2crd_oob" => {
+            let (shape, idx) = (tree("shape")?, tree("idx")?);
+            let idx = idx.view().as_leaf().ok_or("the index is a tuple")?;
+            spelled(cute::idx2crd(idx, shape.view()))
+        }
+        "crd2crd" => spelled(cute::crd2crd(
+            tree("coord")?.view(),
+            tree("dst_shape")?.view(),
+            None,
+        )),
+        "crd2crd_src" => {
+            let (coord, to, from) = (tree("coord")?, tree("dst_shape")?, tree("src_shape")?);
+            spelled(cute::crd2crd(coord.view(), to.view(), Some(from.view())))
+        }
+        "shape_div" => spelled(cute::shape_div(tree("a")?.view(), tree("b")?.view())),
+        "ceil_div" => spelled(cute::ceil_div(tree("a")?.view(), tree("b")?.view())),
+        "is_congruent" => words(cute::congruent(tree("a")?.view(), tree("b")?.view())),
+        _ => words(cute::weakly_congruent(tree("a")?.view(), tree("b")?.view())),
+    })
+}
