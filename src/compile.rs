@@ -49,6 +49,7 @@ impl From<TextError> for Error {
 pub struct Storage<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: usize> {
     movers: Vec<Mover, 96>,
     movements: Vec<crate::assign::Movement, 48>,
+    staged: Vec<crate::assign::Staged, 32>,
     allocs: Vec<AllocPlan, 16>,
     fragments: Vec<FragmentPlan, 48>,
     globals: Vec<GlobalPlan, 16>,
@@ -85,6 +86,7 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
         Self {
             movers: Vec::new(),
             movements: Vec::new(),
+            staged: Vec::new(),
             allocs: Vec::new(),
             fragments: Vec::new(),
             globals: Vec::new(),
@@ -117,6 +119,7 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
         Scratch {
             movers: self.movers.as_mut_view(),
             movements: self.movements.as_mut_view(),
+            staged: self.staged.as_mut_view(),
             allocs: self.allocs.as_mut_view(),
             fragments: self.fragments.as_mut_view(),
             globals: self.globals.as_mut_view(),
@@ -155,6 +158,7 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
 pub struct Scratch<'s> {
     movers: &'s mut VecView<Mover>,
     movements: &'s mut VecView<crate::assign::Movement>,
+    staged: &'s mut VecView<crate::assign::Staged>,
     allocs: &'s mut VecView<AllocPlan>,
     fragments: &'s mut VecView<FragmentPlan>,
     globals: &'s mut VecView<GlobalPlan>,
@@ -234,9 +238,9 @@ struct Room<'s> {
 /// Whatever keeps a plan from being made; the program is not changed.
 pub fn plan<'s>(tables: &Tables<'_>, arch: ArchId, program: &Program<'_, '_>, scratch: Scratch<'s>) -> Result<Planned<'s>, Error> {
     let function = program.functions().next().ok_or(Error::NoFunction)?;
-    let Scratch { movers, movements, allocs, fragments, globals, moves, products, losers, steps, finished, tuples, patterns, loops, params, held, addresses, advances, nodes, variables, buckets, forward, uses, counts, work, memo, choice } = scratch;
+    let Scratch { movers, movements, staged, allocs, fragments, globals, moves, products, losers, steps, finished, tuples, patterns, loops, params, held, addresses, advances, nodes, variables, buckets, forward, uses, counts, work, memo, choice } = scratch;
     let mut plan = Plan { arch, threads: 0, wave: 0, warps: 0, allocs, fragments, globals, moves, products, losers, losers_dropped: 0, shared_bytes: 0, shared_align: 16 };
-    choose(tables, arch, program, function, &mut plan, &mut Workspace { movers, movements })?;
+    choose(tables, arch, program, function, &mut plan, &mut Workspace { movers, movements, staged })?;
     place(tables, program, &mut plan)?;
     let room = Room { steps, finished, tuples, patterns, loops, params, held, addresses, advances, nodes, variables, buckets, forward, uses, counts, work, memo, choice };
     Ok(Planned { plan, function, room })

@@ -289,6 +289,8 @@ pub enum PlanPool {
     Products,
     /// Movers of the architecture.
     Movers,
+    /// Loads of copies through registers.
+    Staged,
     /// Tiles waiting to be looked at.
     Worklist,
 }

@@ -7,14 +7,11 @@ use super::flow::{is_register_tile, spread};
 use super::matrix::{Product, blocked};
 use super::mover::{Mover, Place};
 use crate::ir::{Def, Op, Program, Value, words};
-use crate::map::{MemoryMap, SharedLayout, TileShape, log2_exact};
+use crate::map::{Fragment, MemoryMap, SharedLayout, TileShape, log2_exact};
 use crate::plan::{AllocPlan, Candidate, End, FragmentPlan, GlobalPlan, Loser, MovePlan, Plan, PlanError, PlanPool, ProductPlan};
 use heapless::VecView;
 use lanebook_layout::PostMap;
 use lanebook_tables::{ArchId, AtomClass, AtomId, OpRole, Space, Tables};
-
-/// Attribute of an index argument: it is a multiple of so many.
-pub const DIV: &str = "div";
 
 /// A movement as found in the program.
 #[derive(Copy, Clone, Debug, PartialEq)]
@@ -39,7 +36,27 @@ pub struct Workspace<'s> {
     pub movers: &'s mut VecView<Mover>,
     /// Movements of the program.
     pub movements: &'s mut VecView<Movement>,
+    /// Loads that copies through registers can begin with.
+    pub staged: &'s mut VecView<Staged>,
 }
+
+/// The cheapest load of one width for a copy that goes through registers. It does not depend on the shared layout.
+#[derive(Copy, Clone, Debug)]
+pub struct Staged {
+    /// The copy, as an index into the movements.
+    movement: u16,
+    /// The load.
+    load: AtomId,
+    /// Register bits that it fills.
+    bits: u32,
+    /// The distribution on the way.
+    fragment: Fragment,
+    /// Its figures.
+    found: Evaluated,
+}
+
+/// Most (matrix atom, split over warps) candidates of one product.
+const MAX_PRODUCTS: usize = 128;
 
 /// The losers of one movement.
 struct Record {
@@ -83,15 +100,33 @@ pub fn choose(tables: &Tables<'_>, arch: ArchId, program: &Program<'_, '_>, func
     (plan.arch, plan.threads, plan.wave, plan.warps) = (arch, threads, wave, warps);
     workspace.movers.clear();
     workspace.movements.clear();
+    workspace.staged.clear();
     let setting = Setting { tables, arch: machine, isa, wave, warps };
     for have in machine.atoms.iter().filter(|a| a.native) {
         if let Some(mover) = tables.atom(have.atom).and_then(|atom| Mover::of(have.atom, atom)) {
-            workspace.movers.push(mover).map_err(|_| full(PlanPool::Movers, workspace.movers.capacity()))?;
+            let capacity = workspace.movers.capacity();
+            workspace.movers.push(mover).map_err(|_| full(PlanPool::Movers, capacity))?;
+            // The widest first: once one fits, what needs many more instructions need not be tried.
+            let mut at = workspace.movers.len().saturating_sub(1);
+            while let Some(before) = at.checked_sub(1)
+                && workspace.movers.get(before).is_some_and(|m| m.share_bytes < mover.share_bytes)
+            {
+                let wider = workspace.movers.get(at).copied();
+                let narrower = workspace.movers.get(before).copied();
+                if let (Some(slot), Some(mover)) = (workspace.movers.get_mut(at), narrower) {
+                    *slot = mover;
+                }
+                if let (Some(slot), Some(mover)) = (workspace.movers.get_mut(before), wider) {
+                    *slot = mover;
+                }
+                at = before;
+            }
         }
     }
-    let mut chooser = Chooser { setting, program, plan, movers: workspace.movers, movements: workspace.movements, family: Family { bank_span: 0, widest: 0, run: 0 } };
+    let mut chooser = Chooser { setting, program, plan, movers: workspace.movers, movements: workspace.movements, staged: workspace.staged, family: Family { bank_span: 0, widest: 0, run: 0 } };
     chooser.family = chooser.family();
     chooser.collect(function)?;
+    chooser.stage()?;
     chooser.choose_products(function)?;
     chooser.choose_free_tiles()?;
     chooser.settle()
@@ -107,6 +142,7 @@ struct Chooser<'a, 't, 'p, 's> {
     plan: &'a mut Plan<'s>,
     movers: &'a VecView<Mover>,
     movements: &'a mut VecView<Movement>,
+    staged: &'a mut VecView<Staged>,
     family: Family,
 }
 
@@ -263,7 +299,33 @@ impl Chooser<'_, '_, '_, '_> {
                 _ => 1,
             };
         }
-        self.program.int_value_attr(value, DIV).map_or(1, as_u32).max(1)
+        self.program.int_value_attr(value, words::DIV).map_or(1, as_u32).max(1)
+    }
+
+    /// Finds, for each copy from global to shared memory, the cheapest load of each width.
+    fn stage(&mut self) -> Result<(), PlanError> {
+        for index in 0..self.movements.len() {
+            let Some(&movement) = self.movements.get(index) else { continue };
+            let (MovementEnd::Global(g), MovementEnd::Shared(_)) = (movement.from, movement.to) else { continue };
+            let Some(global) = self.plan.globals.get(usize::from(g)).copied() else { continue };
+            let from = EndMap::Global(&global.map, global.align);
+            let shape = global.map.shape;
+            for load in self.movers.iter().filter(|m| m.from == Space::Global && m.to == Space::Register) {
+                let share = load.register_bits.checked_div(u32::from(shape.bits)).unwrap_or(0);
+                let Some(fragment) = log2_exact(u64::from(share)).and_then(|vector| blocked(shape, vector, self.setting.wave, self.setting.warps, true)) else { continue };
+                let Ok(found) = self.setting.evaluate(load, from, EndMap::Registers(&fragment), true, u32::MAX) else { continue };
+                let staged = Staged { movement: u16::try_from(index).unwrap_or(u16::MAX), load: load.atom, bits: load.register_bits, fragment, found };
+                match self.staged.iter_mut().find(|s| s.movement == staged.movement && s.bits == staged.bits) {
+                    Some(old) if old.found.figures.cost <= staged.found.figures.cost => {}
+                    Some(old) => *old = staged,
+                    None => {
+                        let capacity = self.staged.capacity();
+                        self.staged.push(staged).map_err(|_| full(PlanPool::Staged, capacity))?;
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Chooses an atom and a split over warps for each product.
@@ -277,56 +339,77 @@ impl Chooser<'_, '_, '_, '_> {
     }
 
     fn choose_product(&mut self, op: Op) -> Result<(), PlanError> {
-        let value = |k: usize| self.program.operand(op, k).ok_or(PlanError::Unsupported(op));
+        let Setting { tables, arch, wave, warps, .. } = self.setting;
+        let program = self.program;
+        let value = |k: usize| program.operand(op, k).ok_or(PlanError::Unsupported(op));
         let (a, b, c) = (value(0)?, value(1)?, value(2)?);
-        let d = self.program.result(op, 0).ok_or(PlanError::Unsupported(op))?;
-        let pair = |v: Value| self.program.type_of(v).shape.pair().ok_or(PlanError::Extents(op));
+        let d = program.result(op, 0).ok_or(PlanError::Unsupported(op))?;
+        let pair = |v: Value| program.type_of(v).shape.pair().ok_or(PlanError::Extents(op));
         let ((m, k), (_, n)) = (pair(a)?, pair(b)?);
-        let dtype = |v: Value| self.program.type_of(v).dtype;
-        let bits = |v: Value| dtype(v).and_then(|t| self.setting.tables.dtype(t)).map_or(0, |t| t.bits);
+        let dtype = |v: Value| program.type_of(v).dtype;
+        let bits = |v: Value| dtype(v).and_then(|t| tables.dtype(t)).map_or(0, |t| t.bits);
+        let tile = (u64::from(m), u64::from(n), u64::from(k));
+        let widths = (bits(a), bits(b), bits(c));
+        let w = tables.weights;
+        // Cost of the products themselves and of the registers they hold: known without looking at any movement.
+        let own = |product: &Product| {
+            let each = u32::from(product.cycles).saturating_mul(w.matrix_cycle).saturating_add(w.instruction);
+            let held = u32::from(product.a.registers()).saturating_add(u32::from(product.b.registers())).saturating_add(u32::from(product.c.registers()));
+            product.count().saturating_mul(each).saturating_mul(w.loop_trips.max(1)).saturating_add(held.saturating_mul(w.register))
+        };
+        let candidate = |number: usize| -> Option<Product> {
+            let per_atom = usize::from(warps).checked_add(1)?;
+            let have = arch.atoms.get(number.checked_div(per_atom)?)?;
+            let along_m = u8::try_from(number.checked_rem(per_atom)?).ok()?;
+            let atom = tables.atom(have.atom).filter(|atom| have.native && atom.class == AtomClass::Matrix)?;
+            let shape = atom.matrix?;
+            let takes = |operand: u8, v: Value| atom.operands.get(usize::from(operand)).is_some_and(|o| o.dtype.is_some() && o.dtype == dtype(v));
+            if !(takes(shape.a, a) && takes(shape.b, b) && takes(shape.c, c) && takes(shape.d, d)) {
+                return None;
+            }
+            let split = (along_m, warps.checked_sub(along_m)?);
+            Product::new(have.atom, atom, tile, widths, split).filter(|p| p.a.lane.len() == usize::from(wave))
+        };
+        let numbers = arch.atoms.len().saturating_mul(usize::from(warps).saturating_add(1));
+        let mut order: heapless::Vec<(u32, u16), MAX_PRODUCTS> = heapless::Vec::new();
+        for number in 0..numbers {
+            if let Some(product) = candidate(number) {
+                let number = u16::try_from(number).unwrap_or(u16::MAX);
+                order.push((own(&product), number)).map_err(|_| full(PlanPool::Products, MAX_PRODUCTS))?;
+            }
+        }
         let mut best: Option<(Product, u32)> = None;
         let mark = self.plan.fragments.len();
         let mut why = PlanError::NoMatrixAtom(op);
-        for have in self.setting.arch.atoms.iter().filter(|have| have.native) {
-            let Some(atom) = self.setting.tables.atom(have.atom).filter(|atom| atom.class == AtomClass::Matrix) else { continue };
-            let Some(shape) = atom.matrix else { continue };
-            let takes = |operand: u8, v: Value| atom.operands.get(usize::from(operand)).is_some_and(|o| o.dtype.is_some() && o.dtype == dtype(v));
-            if !(takes(shape.a, a) && takes(shape.b, b) && takes(shape.c, c) && takes(shape.d, d)) {
+        // Cheapest first: once a total undercuts what the rest cost by themselves, they need no look.
+        while let Some(next) = order.iter().enumerate().min_by_key(|(_, entry)| **entry).map(|(at, _)| at) {
+            let (base, number) = order.swap_remove(next);
+            let Some(product) = candidate(usize::from(number)) else { continue };
+            let what = Candidate::Matrix(product.atom, product.warps.0, product.warps.1);
+            if best.is_some_and(|(_, least)| least <= base) {
+                self.plan.lose(Loser { op, what, why: Reject::Dearer, cost: base });
                 continue;
             }
-            for along_m in 0..=self.setting.warps {
-                let split = (along_m, self.setting.warps.saturating_sub(along_m));
-                let tile = (u64::from(m), u64::from(n), u64::from(k));
-                let Some(product) = Product::new(have.atom, atom, tile, (bits(a), bits(b), bits(c)), split) else { continue };
-                if product.a.lane.len() != usize::from(self.setting.wave) {
-                    continue;
-                }
-                let cost = self.place_product(&product, [a, b, c, d]).and_then(|()| self.total(true));
-                self.plan.fragments.truncate(mark);
-                let what = Candidate::Matrix(have.atom, split.0, split.1);
-                match cost {
-                    Ok(moves) => {
-                        let w = &self.setting.tables.weights;
-                        let each = u32::from(product.cycles).saturating_mul(w.matrix_cycle).saturating_add(w.instruction);
-                        let cycles = product.count().saturating_mul(each).saturating_mul(w.loop_trips.max(1));
-                        let held = u32::from(product.a.registers()).saturating_add(u32::from(product.b.registers())).saturating_add(u32::from(product.c.registers()));
-                        let cost = moves.saturating_add(cycles).saturating_add(held.saturating_mul(w.register));
-                        match best {
-                            Some((_, least)) if least <= cost => self.plan.lose(Loser { op, what, why: Reject::Dearer, cost }),
-                            _ => {
-                                if let Some((old, cost)) = best {
-                                    let what = Candidate::Matrix(old.atom, old.warps.0, old.warps.1);
-                                    self.plan.lose(Loser { op, what, why: Reject::Dearer, cost });
-                                }
-                                best = Some((product, cost));
+            let cost = self.place_product(&product, [a, b, c, d]).and_then(|()| self.total());
+            self.plan.fragments.truncate(mark);
+            match cost {
+                Ok(moves) => {
+                    let cost = moves.saturating_add(base);
+                    match best {
+                        Some((_, least)) if least <= cost => self.plan.lose(Loser { op, what, why: Reject::Dearer, cost }),
+                        _ => {
+                            if let Some((old, cost)) = best {
+                                let what = Candidate::Matrix(old.atom, old.warps.0, old.warps.1);
+                                self.plan.lose(Loser { op, what, why: Reject::Dearer, cost });
                             }
+                            best = Some((product, cost));
                         }
                     }
-                    Err(e) => {
-                        why = e;
-                        let why = if let PlanError::NoMover { why, .. } = e { why } else { Reject::Form };
-                        self.plan.lose(Loser { op, what, why, cost: 0 });
-                    }
+                }
+                Err(e) => {
+                    why = e;
+                    let why = if let PlanError::NoMover { why, .. } = e { why } else { Reject::Form };
+                    self.plan.lose(Loser { op, what, why, cost: 0 });
                 }
             }
         }
@@ -371,7 +454,7 @@ impl Chooser<'_, '_, '_, '_> {
         let narrowest = 32u16.checked_div(shape.bits).map_or(0, |n| log2_exact(u64::from(n)).unwrap_or(0));
         for vector in (narrowest..=shape.cols.min(7)).rev() {
             let Some(fragment) = blocked(shape, vector, self.setting.wave, self.setting.warps, true) else { continue };
-            let cost = spread(self.program, value, fragment, self.plan.fragments).and_then(|()| self.total(true));
+            let cost = spread(self.program, value, fragment, self.plan.fragments).and_then(|()| self.total());
             self.plan.fragments.truncate(mark);
             let what = Candidate::Blocked(vector);
             match (cost, best) {
@@ -394,10 +477,10 @@ impl Chooser<'_, '_, '_, '_> {
     }
 
     /// Weighted cost of all movements whose ends are known, with each shared tile at its best.
-    fn total(&mut self, stop_early: bool) -> Result<u32, PlanError> {
+    fn total(&mut self) -> Result<u32, PlanError> {
         let mut sum = 0u32;
         for index in 0..self.plan.allocs.len() {
-            let (_, cost) = self.best_layout(index, stop_early, None)?;
+            let (_, cost) = self.best_layout(index, None)?;
             sum = sum.saturating_add(cost);
         }
         for k in 0..self.movements.len() {
@@ -405,7 +488,7 @@ impl Chooser<'_, '_, '_, '_> {
             if touches_shared(&movement).is_some() || !self.is_known(&movement) {
                 continue;
             }
-            let best = self.best_mover(&movement, None, None)?;
+            let best = self.best_mover(k, &movement, None, u32::MAX, None)?.ok_or(PlanError::Undecided(movement.op))?;
             sum = sum.saturating_add(self.weigh(&movement, best.found.figures.cost));
         }
         Ok(sum)
@@ -424,19 +507,21 @@ impl Chooser<'_, '_, '_, '_> {
         })
     }
 
-    /// The cheapest layout of a shared tile for all its known movements, and the cost.
-    fn best_layout(&mut self, index: usize, stop_early: bool, record: Option<Op>) -> Result<(SharedLayout, u32), PlanError> {
+    /// The cheapest layout of a shared tile for all its known movements, and the cost. With `record` every other layout is
+    /// priced in full and kept as a loser of that operation; without, a layout is dropped as soon as it cannot win.
+    fn best_layout(&mut self, index: usize, record: Option<Op>) -> Result<(SharedLayout, u32), PlanError> {
         let alloc = *self.plan.allocs.get(index).ok_or(PlanError::UnknownArch)?;
         let mut best: Option<(SharedLayout, u32)> = None;
         let mut failure: Option<PlanError> = None;
-        let mut least: Option<u32> = None;
         for layout in candidates(alloc.shape, self.family) {
             let Some(map) = layout.map(alloc.shape) else { continue };
-            let outcome = self.layout_cost(index, &layout, &map, alloc.shape);
-            match outcome {
-                Ok((cost, bound)) => {
-                    least = Some(least.map_or(bound, |b| b.min(bound)));
-                    let beaten = best.is_none_or(|(_, c)| cost < c);
+            let limit = match (record, best) {
+                (None, Some((_, least))) => least,
+                _ => u32::MAX,
+            };
+            match self.layout_cost(index, &layout, &map, alloc.shape, limit) {
+                Ok(cost) => {
+                    let beaten = best.is_none_or(|(_, least)| cost < least);
                     if let Some(op) = record {
                         let loser = if beaten { best } else { Some((layout, cost)) };
                         if let Some((shared, cost)) = loser {
@@ -445,10 +530,6 @@ impl Chooser<'_, '_, '_, '_> {
                     }
                     if beaten {
                         best = Some((layout, cost));
-                    }
-                    // No layout can be cheaper than the same instructions without conflicts and without padding.
-                    if stop_early && record.is_none() && best.is_some_and(|(_, c)| c <= bound) {
-                        break;
                     }
                 }
                 Err(e) => {
@@ -465,32 +546,50 @@ impl Chooser<'_, '_, '_, '_> {
         }
     }
 
-    /// Cost of all known movements of a shared tile under one layout, and what it would be without conflicts or padding.
-    fn layout_cost(&self, index: usize, layout: &SharedLayout, map: &MemoryMap, shape: TileShape) -> Result<(u32, u32), PlanError> {
+    /// Cost of all known movements of a shared tile under one layout; anything at or above `limit` stands for itself.
+    fn layout_cost(&self, index: usize, layout: &SharedLayout, map: &MemoryMap, shape: TileShape, limit: u32) -> Result<u32, PlanError> {
         let w = &self.setting.tables.weights;
         let padding = layout.bytes(shape).unwrap_or(u64::MAX).saturating_sub(shape.bytes());
         let mut cost = u32::try_from(padding.saturating_mul(u64::from(w.pad_kib)) / 1024).unwrap_or(u32::MAX);
-        let mut bound = 0u32;
-        for movement in self.movements.iter() {
-            if touches_shared(movement) != Some(index) || !self.is_known(movement) {
-                continue;
+        if limit < u32::MAX {
+            let element = u32::from(shape.bits / 8);
+            let mine = |m: &&Movement| touches_shared(m) == Some(index) && self.is_known(m);
+            let least = self.movements.iter().filter(mine).fold(cost, |sum, m| sum.saturating_add(self.weigh(m, self.at_least(m, self.widest(layout, m, element)))));
+            if least >= limit {
+                return Ok(limit);
             }
-            let best = self.best_mover(movement, Some((map, layout.align(16))), None)?;
-            let figures = best.found.figures;
-            let extra = figures.conflicts.extra().saturating_mul(figures.count).saturating_mul(w.shared_transaction);
-            cost = cost.saturating_add(self.weigh(movement, figures.cost));
-            bound = bound.saturating_add(self.weigh(movement, figures.cost.saturating_sub(extra)));
         }
-        Ok((cost, bound))
+        // Reads first: they are what most layouts fail by.
+        for reads in [true, false] {
+            for (k, movement) in self.movements.iter().enumerate() {
+                let is_read = matches!(movement.from, MovementEnd::Shared(_));
+                if is_read != reads || touches_shared(movement) != Some(index) || !self.is_known(movement) {
+                    continue;
+                }
+                if cost >= limit {
+                    return Ok(limit);
+                }
+                // A movement may cost what is left of the limit, shared out over its executions, and no more.
+                let cap = limit.saturating_sub(cost).checked_div(self.weigh(movement, 1)).map_or(u32::MAX, |c| c.saturating_add(1));
+                match self.best_mover(k, movement, Some((map, layout.align(16))), cap, None)? {
+                    Some(best) => cost = cost.saturating_add(self.weigh(movement, best.found.figures.cost)),
+                    None => return Ok(limit),
+                }
+            }
+        }
+        Ok(cost)
     }
 
-    /// The cheapest atom, or pair of atoms, for a movement. `shared` is the map of its shared end.
-    fn best_mover(&self, movement: &Movement, shared: Option<(&MemoryMap, u32)>, mut record: Option<&mut Record>) -> Result<Best, PlanError> {
+    /// The cheapest atom, or pair of atoms, for a movement; `None` if every one costs `cap` or more. `shared` is the map of
+    /// its shared end. With `record` all are priced in full.
+    fn best_mover(&self, index: usize, movement: &Movement, shared: Option<(&MemoryMap, u32)>, cap: u32, mut record: Option<&mut Record>) -> Result<Option<Best>, PlanError> {
         let from = self.end_map(movement.op, movement.from, shared)?;
         let to = self.end_map(movement.op, movement.to, shared)?;
+        let all = record.is_some();
         let mut best: Option<Best> = None;
+        let mut capped = false;
         let mut closest: Option<Reject> = None;
-        let mut consider = |atom: AtomId, second: Option<AtomId>, outcome: Result<Evaluated, Reject>| match outcome {
+        let mut consider = |best: &mut Option<Best>, atom: AtomId, second: Option<AtomId>, outcome: Result<Evaluated, Reject>| match outcome {
             Ok(found) => {
                 let beaten = best.is_none_or(|b| found.figures.cost < b.found.figures.cost);
                 let loser = if beaten { best.map(|b| (b.atom, b.found.figures.cost)) } else { Some((atom, found.figures.cost)) };
@@ -498,10 +597,11 @@ impl Chooser<'_, '_, '_, '_> {
                     record.lose(atom, Reject::Dearer, cost);
                 }
                 if beaten {
-                    best = Some(Best { atom, second, found });
+                    *best = Some(Best { atom, second, found });
                 }
             }
             Err(why) => {
+                capped |= why == Reject::Dearer;
                 if closest.is_none_or(|c| nearness(why) > nearness(c)) {
                     closest = Some(why);
                 }
@@ -510,30 +610,84 @@ impl Chooser<'_, '_, '_, '_> {
                 }
             }
         };
+        let limit = |best: &Option<Best>| if all { u32::MAX } else { best.map_or(cap, |b| b.found.figures.cost) };
         for mover in self.movers.iter().filter(|m| m.from == from.space() && m.to == to.space()) {
-            consider(mover.atom, None, self.setting.evaluate(mover, from, to, false));
+            let outcome = match limit(&best) {
+                most if self.at_least(movement, mover.share_bytes) >= most => Err(Reject::Dearer),
+                most => self.setting.evaluate(mover, from, to, false, most),
+            };
+            consider(&mut best, mover.atom, None, outcome);
         }
-        if let (EndMap::Global(map, _), EndMap::Shared(..)) = (from, to) {
-            for load in self.movers.iter().filter(|m| m.from == Space::Global && m.to == Space::Register) {
-                for store in self.movers.iter().filter(|m| m.from == Space::Register && m.to == Space::Shared && m.register_bits == load.register_bits) {
-                    consider(load.atom, Some(store.atom), self.evaluate_pair(load, store, from, to, map.shape));
-                }
+        for staged in self.staged.iter().filter(|s| usize::from(s.movement) == index) {
+            for store in self.movers.iter().filter(|m| m.from == Space::Register && m.to == Space::Shared && m.register_bits == staged.bits) {
+                let left = limit(&best).saturating_sub(staged.found.figures.cost);
+                let stores = self.at_least(movement, store.share_bytes).saturating_sub(self.at_least(movement, u32::MAX));
+                let outcome = if stores >= left { Err(Reject::Dearer) } else { self.evaluate_pair(staged, store, to, left) };
+                consider(&mut best, staged.load, Some(store.atom), outcome);
             }
         }
-        best.ok_or(PlanError::NoMover { op: movement.op, why: closest.unwrap_or(Reject::Form) })
+        match best {
+            None if !capped => Err(PlanError::NoMover { op: movement.op, why: closest.unwrap_or(Reject::Form) }),
+            found => Ok(found.filter(|b| all || b.found.figures.cost < cap)),
+        }
     }
 
-    /// A movement through registers by two atoms of the same width.
-    fn evaluate_pair(&self, load: &Mover, store: &Mover, from: EndMap<'_>, to: EndMap<'_>, shape: TileShape) -> Result<Evaluated, Reject> {
-        let share = load.register_bits.checked_div(u32::from(shape.bits)).unwrap_or(0);
-        let vector = log2_exact(u64::from(share)).ok_or(Reject::Share { atom_bits: load.register_bits, tile_bits: u32::from(shape.bits) })?;
-        let fragment = blocked(shape, vector, self.setting.wave, self.setting.warps, true).ok_or(Reject::Share { atom_bits: load.register_bits, tile_bits: u32::from(shape.bits) })?;
-        let first = self.setting.evaluate(load, from, EndMap::Registers(&fragment), true)?;
-        let second = self.setting.evaluate(store, EndMap::Registers(&fragment), to, true)?;
-        if first.fit != second.fit {
+    /// What a movement costs at the least with accesses of `width` bytes: its instructions, and the transactions, segments and
+    /// registers that every way of doing it shares.
+    fn at_least(&self, movement: &Movement, width: u32) -> u32 {
+        let w = &self.setting.tables.weights;
+        let tile = |shape: TileShape| u32::try_from(shape.bytes()).unwrap_or(u32::MAX).checked_shr(u32::from(self.setting.wave).saturating_add(u32::from(self.setting.warps))).unwrap_or(0);
+        let (mut lane_bytes, mut cost, mut shared, mut global) = (0u32, 0u32, false, false);
+        for end in [movement.from, movement.to] {
+            match end {
+                MovementEnd::Registers(v) => {
+                    let registers = self.plan.fragment_of(v).map_or(0, |(_, f)| u32::from(f.registers()));
+                    lane_bytes = registers.saturating_mul(4);
+                    cost = cost.saturating_add(registers.saturating_mul(w.register));
+                }
+                MovementEnd::Shared(k) => {
+                    shared = true;
+                    if lane_bytes == 0 {
+                        lane_bytes = self.plan.allocs.get(usize::from(k)).map_or(0, |a| tile(a.shape));
+                    }
+                }
+                MovementEnd::Global(_) => global = true,
+            }
+        }
+        let warp_bytes = lane_bytes.checked_shl(u32::from(self.setting.wave)).unwrap_or(u32::MAX);
+        if shared {
+            cost = cost.saturating_add(warp_bytes.checked_div(self.family.bank_span.max(1)).unwrap_or(0).saturating_mul(w.shared_transaction));
+        }
+        if global {
+            cost = cost.saturating_add((warp_bytes / 32).saturating_mul(w.global_segment));
+        }
+        let count = lane_bytes.checked_div(width.max(1)).unwrap_or(0);
+        cost.saturating_add(count.saturating_mul(w.instruction))
+    }
+
+    /// Bytes that lie next to each other, aligned, everywhere in a layout: no access can be wider. Copies from global memory
+    /// also need the same dimension to be contiguous on both sides.
+    fn widest(&self, layout: &SharedLayout, movement: &Movement, element: u32) -> u32 {
+        if matches!(movement.from, MovementEnd::Global(_)) && !layout.row_major {
+            return element;
+        }
+        let mut widest = self.family.widest;
+        if let Some(swizzle) = layout.post.swizzle() {
+            widest = widest.min(1u32.checked_shl(u32::from(swizzle.m)).unwrap_or(u32::MAX));
+        }
+        for pad in layout.post.padding().map_or(&[] as &[lanebook_layout::Pad], |p| p.pads()) {
+            widest = widest.min(power(pad.pad));
+        }
+        widest.max(element)
+    }
+
+    /// A movement through registers: the staged load, then a store of the same width.
+    fn evaluate_pair(&self, staged: &Staged, store: &Mover, to: EndMap<'_>, limit: u32) -> Result<Evaluated, Reject> {
+        let second = self.setting.evaluate(store, EndMap::Registers(&staged.fragment), to, true, limit)?;
+        if staged.found.fit != second.fit {
             return Err(Reject::RegisterOrder);
         }
-        let (a, b) = (first.figures, second.figures);
+        let (a, b) = (staged.found.figures, second.figures);
         let mut figures = b;
         figures.count = a.count.saturating_add(b.count);
         figures.segments = a.segments;
@@ -554,7 +708,7 @@ impl Chooser<'_, '_, '_, '_> {
     fn settle(&mut self) -> Result<(), PlanError> {
         for index in 0..self.plan.allocs.len() {
             let op = self.plan.allocs.get(index).and_then(|a| self.program.def_op(a.value));
-            let (layout, _) = self.best_layout(index, false, op)?;
+            let (layout, _) = self.best_layout(index, op.filter(|_| self.plan.losers.capacity() > 0))?;
             if let Some(alloc) = self.plan.allocs.get_mut(index) {
                 alloc.layout = layout;
                 alloc.align = layout.align(16);
@@ -575,7 +729,8 @@ impl Chooser<'_, '_, '_, '_> {
                 None => None,
             };
             let mut record = Record { op: movement.op, losers: heapless::Vec::new(), dropped: 0 };
-            let best = self.best_mover(&movement, map.as_ref().map(|(m, a)| (m, *a)), Some(&mut record))?;
+            let recorded = if self.plan.losers.capacity() > 0 { Some(&mut record) } else { None };
+            let best = self.best_mover(k, &movement, map.as_ref().map(|(m, a)| (m, *a)), u32::MAX, recorded)?.ok_or(PlanError::Undecided(movement.op))?;
             for loser in record.losers {
                 self.plan.lose(loser);
             }

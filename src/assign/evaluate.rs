@@ -62,10 +62,10 @@ pub struct Evaluated {
 }
 
 impl<'t> Setting<'t> {
-    /// Evaluates one mover for one movement.
+    /// Evaluates one mover for one movement. `limit`: a candidate that cannot cost less than this is [`Reject::Dearer`].
     ///
     /// `loose`: a register tile only passes through, so that elements narrower than a register may have one each.
-    pub fn evaluate(&self, mover: &Mover, from: EndMap<'_>, to: EndMap<'_>, loose: bool) -> Result<Evaluated, Reject> {
+    pub fn evaluate(&self, mover: &Mover, from: EndMap<'_>, to: EndMap<'_>, loose: bool, limit: u32) -> Result<Evaluated, Reject> {
         let atom = self.tables.atom(mover.atom).ok_or(Reject::Form)?;
         let movement = atom.movement.as_ref().ok_or(Reject::Form)?;
         for side in [&movement.from, &movement.to] {
@@ -87,7 +87,7 @@ impl<'t> Setting<'t> {
                 fit_copy(mover, from_map, to_map, self.wave, self.warps, need, (from_align, to_align))?
             }
         };
-        let (figures, bank_status) = self.figures(mover, atom, &fit, [(&movement.from, from), (&movement.to, to)])?;
+        let (figures, bank_status) = self.figures(mover, atom, &fit, [(&movement.from, from), (&movement.to, to)], limit)?;
         Ok(Evaluated { fit, figures, bank_status })
     }
 
@@ -105,40 +105,48 @@ impl<'t> Setting<'t> {
         atom.operands.get(usize::from(side.operand)).map_or(1, |o| u32::from(o.registers.max(1)))
     }
 
-    fn figures(&self, mover: &Mover, atom: &Atom<'_>, fit: &Fit, sides: [(&Side<'_>, EndMap<'_>); 2]) -> Result<(Figures, Option<Status>), Reject> {
+    fn figures(&self, mover: &Mover, atom: &Atom<'_>, fit: &Fit, sides: [(&Side<'_>, EndMap<'_>); 2], limit: u32) -> Result<(Figures, Option<Status>), Reject> {
         let mut out = Figures { count: fit.count(), ..Figures::default() };
         let mut status = None;
         for (side, end) in sides {
-            match end {
-                EndMap::Registers(fragment) => out.registers = u32::from(fragment.registers()),
-                EndMap::Shared(map, _) => {
-                    let uniform = mover.bits.as_slice().iter().any(|b| matches!((b.from, b.to), (Place::Slot(_), Place::Byte(_))));
-                    if let Some(model) = self.arch.banks.iter().find(|m| m.name == side.banks) {
-                        let conflicts = if uniform {
-                            // One consecutive run, all of it behind one address: as many passes as the banks need for its bytes.
-                            let bytes = u32::from(side.slot_bytes);
-                            let span = u32::from(model.banks).saturating_mul(u32::from(model.bank_bytes)).max(1);
-                            let passes = bytes.div_ceil(span);
-                            crate::map::Conflicts { transactions: passes, least: passes }
-                        } else {
-                            let access = Access { slots: &fit.slots, slot_bytes: side.slot_bytes };
-                            count_conflicts(map, access, model).ok_or(Reject::Size)?
-                        };
-                        out.conflicts.transactions = out.conflicts.transactions.saturating_add(conflicts.transactions);
-                        out.conflicts.least = out.conflicts.least.saturating_add(conflicts.least);
-                        status = Some(model.status);
-                    }
-                    out.further_addresses = out.further_addresses.saturating_add(further(map, fit).saturating_mul(Self::address_width(atom, side)));
+            let map = match end {
+                EndMap::Registers(fragment) => {
+                    out.registers = u32::from(fragment.registers());
+                    continue;
                 }
+                EndMap::Shared(map, _) => map,
                 EndMap::Global(map, _) => {
                     out.segments = segments(map, &fit.slots, u32::from(side.slot_bytes));
-                    let width = Self::address_width(atom, side);
-                    out.further_addresses = out.further_addresses.saturating_add(further(map, fit).saturating_mul(width)).saturating_add(width).saturating_sub(1);
+                    map
                 }
-            }
+            };
+            // The first address costs as many registers as one address has; one is free in the comparison.
+            let width = Self::address_width(atom, side);
+            out.further_addresses = out.further_addresses.saturating_add(further(map, fit).saturating_add(1).saturating_mul(width)).saturating_sub(1);
+        }
+        // Conflicts only add to the cost: count them for candidates that still have a chance.
+        if self.cost(&out, atom) >= limit {
+            return Err(Reject::Dearer);
+        }
+        for (side, end) in sides {
+            let EndMap::Shared(map, _) = end else { continue };
+            let Some(model) = self.arch.banks.iter().find(|m| m.name == side.banks) else { continue };
+            let uniform = mover.bits.as_slice().iter().any(|b| matches!((b.from, b.to), (Place::Slot(_), Place::Byte(_))));
+            let conflicts = if uniform {
+                // One consecutive run, all of it behind one address: as many passes as the banks need for its bytes.
+                let span = u32::from(model.banks).saturating_mul(u32::from(model.bank_bytes)).max(1);
+                let passes = u32::from(side.slot_bytes).div_ceil(span);
+                crate::map::Conflicts { transactions: passes, least: passes }
+            } else {
+                let access = Access { slots: &fit.slots, slot_bytes: side.slot_bytes };
+                count_conflicts(map, access, model).ok_or(Reject::Size)?
+            };
+            out.conflicts.transactions = out.conflicts.transactions.saturating_add(conflicts.transactions);
+            out.conflicts.least = out.conflicts.least.saturating_add(conflicts.least);
+            status = Some(model.status);
         }
         out.cost = self.cost(&out, atom);
-        Ok((out, status))
+        if out.cost >= limit { Err(Reject::Dearer) } else { Ok((out, status)) }
     }
 
     fn cost(&self, f: &Figures, atom: &Atom<'_>) -> u32 {

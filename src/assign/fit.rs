@@ -289,14 +289,7 @@ pub fn fit_copy(mover: &Mover, from: &MemoryMap, to: &MemoryMap, wave: u8, warps
         return Err(Reject::Share { atom_bits: share_bytes.saturating_mul(8), tile_bits: u32::from(from.shape.bits) });
     }
     // Element bits in the order in which they are dealt out: share, lanes, warps, instances.
-    let mut order: Columns<u32, { crate::map::MAX_BITS }> = Columns::new();
-    for k in 0..total {
-        let byte = element_bytes.checked_shl(u32::from(k)).ok_or(Reject::Size)?;
-        let e = if run { unpadded_element(to, byte, element_bytes).ok_or(Reject::Run { byte })? } else { 1u32.checked_shl(u32::from(k)).ok_or(Reject::Size)? };
-        if !order.push(e) {
-            return Err(Reject::Size);
-        }
-    }
+    let order = if run { to.storage_order().ok_or(Reject::Run { byte: 0 })? } else { plain_order(total).ok_or(Reject::Size)? };
     let mut out = Fit { slots: Columns::new(), warps: Columns::new(), instances: Columns::new(), tuple: Columns::new(), instance_registers: Columns::new() };
     for (k, &e) in order.as_slice().iter().enumerate() {
         let k = k as u32;
@@ -324,22 +317,13 @@ pub fn fit_copy(mover: &Mover, from: &MemoryMap, to: &MemoryMap, wave: u8, warps
     Ok(out)
 }
 
-/// The element that the plain (unpadded) byte offset belongs to. For a swizzled map that is the element stored at that
-/// byte; for a padded one the element whose unpadded place it is.
-fn unpadded_element(map: &MemoryMap, byte: u32, element_bytes: u32) -> Option<u32> {
-    match map.combine {
-        crate::map::Combine::Xor => map.element_at(byte),
-        crate::map::Combine::Add => {
-            // Columns in ascending order are the plain offsets 1, 2, 4, ... elements.
-            let place = log2_exact(u64::from(byte.checked_div(element_bytes)?))?;
-            let mut sorted: Columns<(u32, u32), { crate::map::MAX_BITS }> = Columns::new();
-            for (bit, c) in map.columns.as_slice().iter().enumerate() {
-                if !sorted.push((c.bytes, 1u32.checked_shl(bit as u32)?)) {
-                    return None;
-                }
-            }
-            let rank = |bytes: u32| sorted.as_slice().iter().filter(|(b, _)| *b < bytes).count();
-            sorted.as_slice().iter().find(|(b, _)| rank(*b) == usize::from(place)).map(|&(_, e)| e)
+/// Element bits from the lowest.
+fn plain_order(total: u8) -> Option<Columns<u32, { crate::map::MAX_BITS }>> {
+    let mut out = Columns::new();
+    for k in 0..total {
+        if !out.push(1u32.checked_shl(u32::from(k))?) {
+            return None;
         }
     }
+    Some(out)
 }

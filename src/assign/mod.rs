@@ -13,4 +13,4 @@ mod flow;
 pub mod matrix;
 pub mod mover;
 
-pub use choose::{DIV, Movement, Workspace, choose};
+pub use choose::{Movement, Staged, Workspace, choose};

@@ -53,6 +53,8 @@ pub struct Mover {
     pub register_bits: u32,
     /// log2 of the lanes that take part.
     pub lanes: u8,
+    /// Bytes that one lane moves.
+    pub share_bytes: u32,
 }
 
 impl Mover {
@@ -102,6 +104,7 @@ impl Mover {
             register_base: u16::try_from(base).ok()?,
             register_bits,
             lanes,
+            share_bytes: 1u32.checked_shl((bits.len() as u32).checked_sub(u32::from(lanes))?)?,
         })
     }
 

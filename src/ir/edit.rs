@@ -3,7 +3,7 @@
 //! Every change goes through the pools' journal, so a [`Mark`] that is undone restores the program exactly. Before a
 //! change of several records, room for all of them is checked: outside a mark a change happens whole or not at all;
 //! inside one, only a full journal can stop it half way, and then the mark must be undone.
-use super::attr::{AttrValue, Literal};
+use super::attr::Literal;
 use super::data::{AttrData, AttrKind, BlockData, OpData, RegionData, UseData, UseKind, ValueData, ValueKind};
 use super::error::ErrorKind;
 use super::handle::{AttrRef, Block, Name, Op, Region, TypeRef, Use, Value};
@@ -91,7 +91,7 @@ impl Program<'_, '_> {
             None => self.pools.edit::<BlockData>(block.index(), |data| data.last_op = Some(op)),
         }
     }
-    fn unlink(&mut self, op: Op) -> Edit {
+    pub(super) fn unlink(&mut self, op: Op) -> Edit {
         let data = *self.op_data(op).ok_or(ErrorKind::Stale)?;
         let Some(block) = data.block else { return Ok(()) };
         match data.prev {
@@ -369,7 +369,7 @@ impl Program<'_, '_> {
         }
         Ok(())
     }
-    fn remove_use(&mut self, op: Op, place: Use) -> Edit {
+    pub(super) fn remove_use(&mut self, op: Op, place: Use) -> Edit {
         let data = *self.use_data(place).ok_or(ErrorKind::Stale)?;
         let before = self.uses_by(op).take_while(|at| *at != place).last();
         self.detach(place)?;
@@ -383,7 +383,7 @@ impl Program<'_, '_> {
         self.pools.release::<UseData>(place.index())?;
         data.value.map_or(Ok(()), |value| self.drop_dead_literal(value))
     }
-    fn drop_operands(&mut self, op: Op) -> Edit {
+    pub(super) fn drop_operands(&mut self, op: Op) -> Edit {
         while let Some(place) = self.op_data(op).and_then(|data| data.first_operand) {
             self.remove_use(op, place)?;
         }
@@ -417,179 +417,5 @@ impl Program<'_, '_> {
         let name = self.value_data(from).ok_or(ErrorKind::Stale)?.name;
         self.pools.edit::<ValueData>(from.index(), |data| data.name = Name::EMPTY)?;
         self.pools.edit::<ValueData>(value.index(), |data| data.name = name)
-    }
-
-    // ---- erasing
-    /// Erases an operation with everything in it. Its results must be unused.
-    pub fn erase(&mut self, op: Op) -> Edit {
-        self.op_data(op).filter(|data| data.block.is_some()).ok_or(ErrorKind::Stale)?;
-        if self.results(op).any(|value| self.is_used(value)) {
-            return Err(ErrorKind::StillUsed);
-        }
-        let outside = |user: Op| user != op && !self.is_inside(user, op);
-        let escapes = self.inside(op).any(|inner| {
-            self.results(inner).flat_map(|value| self.uses(value)).filter_map(|place| self.user(place)).any(outside)
-        });
-        if escapes {
-            return Err(ErrorKind::StillUsed);
-        }
-        self.drop_operands(op)?;
-        let mut at = self.inside(op).next();
-        while let Some(inner) = at {
-            self.drop_operands(inner)?;
-            at = self.following(inner, Some(op));
-        }
-        // Innermost first: go down to an operation without operations, release it, look at its parent again.
-        let mut at = op;
-        loop {
-            let inner = self.inside(at).next();
-            if let Some(inner) = inner {
-                at = inner;
-                continue;
-            }
-            let parent = self.parent(at);
-            self.release_op(at)?;
-            if at == op {
-                return Ok(());
-            }
-            at = parent.ok_or(ErrorKind::Broken)?;
-        }
-    }
-    fn release_op(&mut self, op: Op) -> Edit {
-        self.unlink(op)?;
-        let data = *self.op_data(op).ok_or(ErrorKind::Stale)?;
-        self.release_attrs(data.attrs)?;
-        self.release_values(data.first_result)?;
-        let mut region = data.first_region;
-        while let Some(at) = region {
-            let data = *self.region_data(at).ok_or(ErrorKind::Broken)?;
-            let mut block = data.first_block;
-            while let Some(at) = block {
-                let data = *self.block_data(at).ok_or(ErrorKind::Broken)?;
-                self.release_values(data.first_arg)?;
-                self.pools.release::<BlockData>(at.index())?;
-                block = data.next;
-            }
-            self.pools.release::<RegionData>(at.index())?;
-            region = data.next;
-        }
-        self.pools.release::<OpData>(op.index())
-    }
-    fn release_values(&mut self, first: Option<Value>) -> Edit {
-        let mut at = first;
-        while let Some(value) = at {
-            let data = *self.value_data(value).ok_or(ErrorKind::Broken)?;
-            self.release_attrs(data.attrs)?;
-            self.pools.release::<ValueData>(value.index())?;
-            at = data.next;
-        }
-        Ok(())
-    }
-    fn release_attrs(&mut self, first: Option<AttrRef>) -> Edit {
-        let mut at = first;
-        while let Some(attr) = at {
-            let next = self.attr_data(attr).ok_or(ErrorKind::Broken)?.next;
-            self.pools.release::<AttrData>(attr.index())?;
-            at = next;
-        }
-        Ok(())
-    }
-
-    // ---- attributes
-    pub(crate) fn attr_record(&self, key: Name, value: AttrValue) -> AttrData {
-        let (kind, bits, extra, ty) = match value {
-            AttrValue::Unit | AttrValue::Operand(_) => (AttrKind::Unit, [0; 4], 0, None),
-            AttrValue::Int(value, ty) => (AttrKind::Int, payload(value), 0, ty),
-            AttrValue::Number(Literal::Int(value), ty) => (AttrKind::Int, payload(value), 0, ty),
-            AttrValue::Number(Literal::Decimal { digits, exponent }, ty) => (AttrKind::Decimal, payload(digits), exponent, ty),
-            AttrValue::Number(Literal::Word(name), ty) => (AttrKind::LiteralWord, name.parts(), 0, ty),
-            AttrValue::Str(name) => (AttrKind::Str, name.parts(), 0, None),
-            AttrValue::Word(name) => (AttrKind::Word, name.parts(), 0, None),
-            AttrValue::Symbol(name) => (AttrKind::Symbol, name.parts(), 0, None),
-            AttrValue::Alias(name) => (AttrKind::Alias, name.parts(), 0, None),
-            AttrValue::Layout(name) => (AttrKind::Layout, name.parts(), 0, None),
-            AttrValue::List(name) => (AttrKind::List, name.parts(), 0, None),
-            AttrValue::Text(name) => (AttrKind::Text, name.parts(), 0, None),
-            AttrValue::Handle(number) => (AttrKind::Handle, payload(i64::from(number)), 0, None),
-        };
-        AttrData { key, next: None, ty, payload: bits, extra, kind }
-    }
-    /// Sets an operation's attribute: in its place, under its key as written, when it is there; else after the others.
-    /// A value that is an operand is added to the operands too (and then the attribute goes last).
-    pub fn set_attr(&mut self, op: Op, key: &str, value: AttrValue) -> Edit {
-        let first = self.op_data(op).ok_or(ErrorKind::Stale)?.attrs;
-        let Some(found) = self.find_attr(first, key) else {
-            let key = self.word(key)?;
-            return self.push_attr(op, key, value);
-        };
-        let data = *self.attr_data(found).ok_or(ErrorKind::Broken)?;
-        if data.kind == AttrKind::Operand || matches!(value, AttrValue::Operand(_)) {
-            self.pools.room::<UseData>(1)?;
-            self.remove_attr(op, key)?;
-            return self.push_attr(op, data.key, value);
-        }
-        let record = self.attr_record(data.key, value);
-        self.pools.edit::<AttrData>(found.index(), |at| *at = AttrData { next: data.next, ..record })
-    }
-    fn find_attr(&self, first: Option<AttrRef>, key: &str) -> Option<AttrRef> {
-        core::iter::successors(first, |at| self.attr_data(*at)?.next)
-            .find(|at| self.attr_data(*at).is_some_and(|data| self.key_is(data.key, key)))
-    }
-    pub(crate) fn push_attr(&mut self, op: Op, key: Name, value: AttrValue) -> Edit {
-        self.pools.room::<AttrData>(1)?;
-        let mut record = self.attr_record(key, value);
-        if let AttrValue::Operand(value) = value {
-            self.pools.room::<UseData>(1)?;
-            let place = self.push_operand(op, value, UseKind::Attr)?;
-            (record.kind, record.payload) = (AttrKind::Operand, [place.index() as u16, 0, 0, 0]);
-        }
-        let first = self.op_data(op).ok_or(ErrorKind::Stale)?.attrs;
-        let cell = self.append_attr(first, record)?;
-        if first.is_none() {
-            self.pools.edit::<OpData>(op.index(), |data| data.attrs = cell)?;
-        }
-        Ok(())
-    }
-    fn append_attr(&mut self, first: Option<AttrRef>, record: AttrData) -> Edit<Option<AttrRef>> {
-        let last = core::iter::successors(first, |at| self.attr_data(*at)?.next).last();
-        let cell = AttrRef::at(self.pools.add(record)?);
-        if let Some(last) = last {
-            self.pools.edit::<AttrData>(last.index(), |data| data.next = cell)?;
-        }
-        Ok(cell)
-    }
-    /// Adds an attribute to a block argument.
-    pub fn add_value_attr(&mut self, value: Value, key: &str, attr: AttrValue) -> Edit {
-        let key = self.word(key)?;
-        self.push_value_attr(value, key, attr)
-    }
-    pub(crate) fn push_value_attr(&mut self, value: Value, key: Name, attr: AttrValue) -> Edit {
-        let data = self.value_data(value).ok_or(ErrorKind::Stale)?;
-        if data.kind != ValueKind::Argument {
-            return Err(ErrorKind::Misplaced);
-        }
-        let (first, record) = (data.attrs, self.attr_record(key, attr));
-        let cell = self.append_attr(first, record)?;
-        if first.is_none() {
-            self.pools.edit::<ValueData>(value.index(), |data| data.attrs = cell)?;
-        }
-        Ok(())
-    }
-    /// Removes an operation's attribute, if it is there.
-    pub fn remove_attr(&mut self, op: Op, key: &str) -> Edit {
-        let first = self.op_data(op).ok_or(ErrorKind::Stale)?.attrs;
-        let Some(found) = self.find_attr(first, key) else { return Ok(()) };
-        let data = *self.attr_data(found).ok_or(ErrorKind::Broken)?;
-        let before = core::iter::successors(first, |at| self.attr_data(*at)?.next).take_while(|at| *at != found).last();
-        if let (AttrKind::Operand, [place, ..]) = (data.kind, data.payload)
-            && let Some(place) = Use::at(usize::from(place))
-        {
-            self.remove_use(op, place)?;
-        }
-        match before {
-            Some(before) => self.pools.edit::<AttrData>(before.index(), |at| at.next = data.next)?,
-            None => self.pools.edit::<OpData>(op.index(), |at| at.attrs = data.next)?,
-        }
-        self.pools.release::<AttrData>(found.index())
     }
 }

@@ -16,15 +16,17 @@
 //! | --- | --- |
 //! | `handle` `types` `attr` `error` | the small `Copy` types everything speaks in |
 //! | `data` `storage` | records, pools, free lists, undo journal |
-//! | `program` | questions; `edit`: changes; `builder`: making a program without text |
+//! | `program` `query` | questions; `edit*`, `erase`: changes; `builder`: making a program without text |
 //! | `lexer` `parse*` | text to program |
-//! | `print` | program to text |
+//! | `print*` | program to text |
 //! | `graph` | the program as terms for the rule engine |
 //! | `verify*` | structure, dominance, signatures |
 mod attr;
 mod builder;
 mod data;
 pub mod edit;
+mod edit_attr;
+mod erase;
 mod error;
 mod explain;
 mod graph;
@@ -35,7 +37,9 @@ mod parse_attr;
 mod parse_op;
 mod parse_type;
 mod print;
+mod print_type;
 mod program;
+mod query;
 mod storage;
 mod types;
 mod verify;

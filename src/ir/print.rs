@@ -3,16 +3,16 @@
 //! Only `write_str`: no formatting machinery, so no panics come with it. Values without a name, or with one that was
 //! taken from them, are written `%_7` by their handle's number.
 use super::attr::{AttrValue, Literal};
-use super::handle::{Block, Name, Op, Region, TypeRef, Value};
+use super::handle::{Block, Op, Region, Value};
 use super::program::{Def, Program};
-use super::types::{Encoding, SPACES, Type, TypeKind};
+use super::types::Type;
 use super::words;
 use core::fmt::{self, Write};
 use lanebook_tables::OpRole;
 
 /// What a client adds to the text: layouts behind handles, notes behind operations.
 pub trait Annotate {
-    /// Writes the layout of an [`Encoding::Handle`] or [`AttrValue::Handle`] in a notation.
+    /// Writes the layout of an [`Encoding::Handle`](super::Encoding::Handle) or [`AttrValue::Handle`] in a notation.
     fn handle(&self, number: u32, out: &mut dyn Write) -> fmt::Result {
         out.write_str("handle_")?;
         integer(i64::from(number), out)
@@ -62,10 +62,10 @@ pub fn integer(value: i64, out: &mut dyn Write) -> fmt::Result {
     out.write_str(digits.get(at..).and_then(|digits| core::str::from_utf8(digits).ok()).unwrap_or("?"))
 }
 
-struct Printer<'a, 's, 't> {
-    program: &'a Program<'s, 't>,
-    annotate: &'a dyn Annotate,
-    out: &'a mut dyn Write,
+pub(super) struct Printer<'a, 's, 't> {
+    pub(super) program: &'a Program<'s, 't>,
+    pub(super) annotate: &'a dyn Annotate,
+    pub(super) out: &'a mut dyn Write,
     depth: usize,
 }
 
@@ -80,7 +80,7 @@ enum Step {
 }
 
 impl Printer<'_, '_, '_> {
-    fn put(&mut self, text: &str) -> fmt::Result {
+    pub(super) fn put(&mut self, text: &str) -> fmt::Result {
         self.out.write_str(text)
     }
     fn indent(&mut self) -> fmt::Result {
@@ -209,7 +209,7 @@ impl Printer<'_, '_, '_> {
         }
         Ok(())
     }
-    fn comma(&mut self, number: usize) -> fmt::Result {
+    pub(super) fn comma(&mut self, number: usize) -> fmt::Result {
         if number > 0 { self.put(", ") } else { Ok(()) }
     }
     fn end_line(&mut self, op: Op) -> fmt::Result {
@@ -270,7 +270,7 @@ impl Printer<'_, '_, '_> {
         self.put("_")?;
         integer(value.index() as i64, self.out)
     }
-    fn value(&mut self, value: Value) -> fmt::Result {
+    pub(super) fn value(&mut self, value: Value) -> fmt::Result {
         let program = self.program;
         match program.def(value) {
             Def::Literal(literal) => self.literal(literal),
@@ -297,7 +297,7 @@ impl Printer<'_, '_, '_> {
             Def::Argument(..) | Def::Nothing => self.name(value),
         }
     }
-    fn literal(&mut self, literal: Literal) -> fmt::Result {
+    pub(super) fn literal(&mut self, literal: Literal) -> fmt::Result {
         match literal {
             Literal::Int(value) => integer(value, self.out),
             Literal::Word(name) => self.put(self.program.text(name)),
@@ -362,7 +362,11 @@ impl Printer<'_, '_, '_> {
             self.put(" -> ")?;
             self.put(program.text(types))?;
         }
-        self.dictionary(op, " ", &[words::SYM_NAME, words::VISIBILITY, words::RESULTS])
+        let skip = [words::SYM_NAME, words::VISIBILITY, words::RESULTS];
+        // `{mask} {` would not be told from a body; `{threads = 128} {` is.
+        let first = program.attrs(op).find(|attr| !skip.contains(&program.text(attr.key)));
+        let bare = first.is_none_or(|attr| attr.value != AttrValue::Unit);
+        self.dictionary(op, if bare { " " } else { " attributes " }, &skip)
     }
     fn counted(&mut self, op: Op) -> fmt::Result {
         let program = self.program;
@@ -458,6 +462,9 @@ impl Printer<'_, '_, '_> {
                 return Ok(());
             }
         }
+        if !results && role == OpRole::If {
+            return Ok(());
+        }
         if !results {
             self.put(" : ")?;
             let arrow = matches!(role, OpRole::Copy | OpRole::Store) && program.operand_count(op) == 2;
@@ -487,133 +494,5 @@ impl Printer<'_, '_, '_> {
         }
         self.put(" -> ")?;
         self.type_list(program.results(op), true)
-    }
-    fn dictionary(&mut self, op: Op, before: &str, skip: &[&str]) -> fmt::Result {
-        let program = self.program;
-        let mut any = false;
-        for attr in program.attrs(op) {
-            if skip.contains(&program.text(attr.key)) {
-                continue;
-            }
-            self.put(if any { ", " } else { before })?;
-            if !any {
-                self.put("{")?;
-            }
-            any = true;
-            self.attr(attr.key, attr.value)?;
-        }
-        if any { self.put("}") } else { Ok(()) }
-    }
-    fn attr(&mut self, key: Name, value: AttrValue) -> fmt::Result {
-        let program = self.program;
-        let key = program.text(key);
-        let plain = key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'$'))
-            && key.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
-        if plain {
-            self.put(key)?;
-        } else {
-            self.put("\"")?;
-            self.put(key)?;
-            self.put("\"")?;
-        }
-        if value == AttrValue::Unit {
-            return Ok(());
-        }
-        self.put(" = ")?;
-        match value {
-            AttrValue::Unit => Ok(()),
-            AttrValue::Int(number, ty) => {
-                integer(number, self.out)?;
-                self.typed(ty)
-            }
-            AttrValue::Number(literal, ty) => {
-                self.literal(literal)?;
-                self.typed(ty)
-            }
-            AttrValue::Str(name) => {
-                self.put("\"")?;
-                self.put(program.text(name))?;
-                self.put("\"")
-            }
-            AttrValue::Symbol(name) => {
-                self.put("@")?;
-                self.put(program.text(name))
-            }
-            AttrValue::Alias(name) => {
-                self.put("#")?;
-                self.put(program.text(name))
-            }
-            AttrValue::Word(name) | AttrValue::Layout(name) | AttrValue::List(name) | AttrValue::Text(name) => {
-                self.put(program.text(name))
-            }
-            AttrValue::Operand(value) => self.value(value),
-            AttrValue::Handle(number) => self.annotate.handle(number, self.out),
-        }
-    }
-    fn typed(&mut self, ty: Option<TypeRef>) -> fmt::Result {
-        let Some(ty) = ty else { return Ok(()) };
-        self.put(" : ")?;
-        self.ty(&self.program.type_at(ty))
-    }
-
-    // ---- types
-    fn ty(&mut self, ty: &Type) -> fmt::Result {
-        let program = self.program;
-        let dtype = ty.dtype.and_then(|dtype| program.tables().dtype(dtype)).map_or("index", |dtype| dtype.name);
-        match ty.kind {
-            TypeKind::Elided => self.put("..."),
-            TypeKind::Unit => self.put("()"),
-            TypeKind::Index => self.put("index"),
-            TypeKind::Scalar => self.put(dtype),
-            TypeKind::Other => match ty.encoding {
-                Encoding::Written(text) => self.put(program.text(text)),
-                _ => self.put("..."),
-            },
-            TypeKind::Tensor | TypeKind::Memref => {
-                self.put(if ty.kind == TypeKind::Tensor { "tensor<" } else { "memref<" })?;
-                if ty.shape.is_known() {
-                    for extent in ty.shape.iter() {
-                        match extent {
-                            Some(extent) => integer(i64::from(extent), self.out)?,
-                            None => self.put("?")?,
-                        }
-                        self.put("x")?;
-                    }
-                    self.put(dtype)?;
-                } else {
-                    self.put("...")?;
-                }
-                self.encoding(ty)?;
-                self.put(">")
-            }
-        }
-    }
-    fn encoding(&mut self, ty: &Type) -> fmt::Result {
-        let program = self.program;
-        let implied = match ty.encoding {
-            Encoding::Alias(name) => super::types::space_of(program.text(name)).map(|(space, _)| space),
-            _ => None,
-        };
-        if let Some(space) = ty.space.filter(|space| implied != Some(*space))
-            && let Some((_, word)) = SPACES.iter().find(|(known, _)| *known == space)
-        {
-            self.put(", #")?;
-            self.put(word)?;
-        }
-        match ty.encoding {
-            Encoding::None => Ok(()),
-            Encoding::Alias(name) => {
-                self.put(", #")?;
-                self.put(program.text(name))
-            }
-            Encoding::Written(text) => {
-                self.put(", ")?;
-                self.put(program.text(text))
-            }
-            Encoding::Handle(number) => {
-                self.put(", ")?;
-                self.annotate.handle(u32::from(number), self.out)
-            }
-        }
     }
 }

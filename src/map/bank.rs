@@ -1,6 +1,6 @@
 //! Exact bank conflicts: how many transactions one access of one wave takes.
 
-use super::{Columns, MemoryMap};
+use super::{Columns, Combine, MemoryMap};
 use lanebook_tables::BankModel;
 
 /// One instruction's access pattern over its address slots.
@@ -45,30 +45,86 @@ pub fn count_conflicts(map: &MemoryMap, access: Access<'_>, model: &BankModel<'_
     if bank_bytes == 0 || banks == 0 || banks > 64 {
         return None;
     }
-    let slot_count = 1u32.checked_shl(access.slots.len() as u32)?;
     let words_per_slot = u32::from(access.slot_bytes).div_ceil(bank_bytes).max(1);
+    let addresses = slot_addresses(map, access.slots);
+    let slot_count = 1u64.checked_shl(access.slots.len() as u32)?.min(64);
+    let present = u64::MAX.checked_shr(64u32.saturating_sub(slot_count as u32)).unwrap_or(0);
+    let mut seen = BankWords::new();
     let mut out = Conflicts::default();
+    // Under exclusive or, lanes shifted by a constant have addresses shifted by a constant: the same picture again.
+    let aligned = map.combine == Combine::Xor && banks.is_power_of_two() && bank_bytes.is_power_of_two() && words_per_slot.is_power_of_two();
+    let mut first: Option<(u64, u32, u32)> = None;
     for &group in model.groups {
-        let mut seen = BankWords::new();
-        let mut slot = 0u32;
-        while slot < slot_count.min(64) {
-            if (group >> slot) & 1 == 1 {
-                let address = map.at(access.slots.at(slot)).bytes;
-                let first = address.checked_div(bank_bytes)?;
-                for k in 0..words_per_slot {
-                    let word = first.wrapping_add(k);
-                    seen.add(word, word.checked_rem(banks)?)?;
-                }
+        if let Some((mask, worst, least)) = first.filter(|_| aligned)
+            && is_shift(mask, group)
+            && group & present == group
+        {
+            out.transactions = out.transactions.saturating_add(worst);
+            out.least = out.least.saturating_add(least);
+            continue;
+        }
+        seen.clear();
+        let mut rest = group & present;
+        while rest != 0 {
+            let slot = rest.trailing_zeros();
+            rest &= rest.wrapping_sub(1);
+            let first = addresses.get(slot as usize)?.checked_div(bank_bytes)?;
+            for k in 0..words_per_slot {
+                let word = first.wrapping_add(k);
+                seen.add(word, word.checked_rem(banks)?)?;
             }
-            slot = slot.wrapping_add(1);
         }
         if seen.len == 0 {
             continue;
         }
+        let least = u32::from(seen.len).div_ceil(banks).max(1);
         out.transactions = out.transactions.saturating_add(seen.worst);
-        out.least = out.least.saturating_add(u32::from(seen.len).div_ceil(banks).max(1));
+        out.least = out.least.saturating_add(least);
+        if first.is_none() && group & present == group {
+            first = Some((group, seen.worst, least));
+        }
     }
     Some(out)
+}
+
+/// Whether one set of lanes is the other with every lane number XORed by one constant.
+fn is_shift(a: u64, b: u64) -> bool {
+    let by = a.trailing_zeros() ^ b.trailing_zeros();
+    let halves = [0x5555_5555_5555_5555, 0x3333_3333_3333_3333, 0x0f0f_0f0f_0f0f_0f0f, 0x00ff_00ff_00ff_00ff, 0x0000_ffff_0000_ffff, 0x0000_0000_ffff_ffff];
+    let mut moved = a;
+    for (bit, half) in halves.into_iter().enumerate() {
+        if (by >> bit) & 1 == 1 {
+            let step = 1u32.wrapping_shl(bit as u32);
+            moved = ((moved & half).wrapping_shl(step)) | (moved.wrapping_shr(step) & half);
+        }
+    }
+    moved == b
+}
+
+/// Address of each slot: each from the one without its lowest bit, as long as no two slot bits share an element bit.
+fn slot_addresses(map: &MemoryMap, slots: &Columns<u32, 6>) -> [u32; 64] {
+    let mut out = [0u32; 64];
+    let columns = slots.as_slice();
+    let sum: u32 = columns.iter().fold(0, |m, e| m | e);
+    let disjoint = columns.iter().map(|e| e.count_ones()).sum::<u32>() == sum.count_ones();
+    for slot in 1..64usize {
+        if slot >> columns.len() != 0 {
+            break;
+        }
+        let value = if disjoint || map.combine == Combine::Xor {
+            let below = slot & slot.wrapping_sub(1);
+            let bit = slot.trailing_zeros() as usize;
+            let column = columns.get(bit).map_or(0, |&e| map.at(e).bytes);
+            let before = out.get(below).copied().unwrap_or(0);
+            if map.combine == Combine::Xor { before ^ column } else { before.wrapping_add(column) }
+        } else {
+            map.at(slots.at(slot as u32)).bytes
+        };
+        if let Some(place) = out.get_mut(slot) {
+            *place = value;
+        }
+    }
+    out
 }
 
 /// The different words of one group, chained by bank.
@@ -84,6 +140,11 @@ struct BankWords {
 impl BankWords {
     fn new() -> Self {
         Self { heads: [0; 64], words: [(0, 0); MAX_WORDS], len: 0, worst: 0 }
+    }
+
+    fn clear(&mut self) {
+        self.heads = [0; 64];
+        (self.len, self.worst) = (0, 0);
     }
 
     /// Adds a word unless it is there; `None` when there is no room.

@@ -66,33 +66,36 @@ impl MemoryMap {
     #[must_use]
     pub fn at(&self, e: u32) -> Column {
         let mut out = Column::default();
-        for (bit, c) in self.columns.as_slice().iter().enumerate() {
-            if (e >> bit) & 1 == 1 {
-                match self.combine {
-                    Combine::Xor => {
-                        out.bytes ^= c.bytes;
-                        out.lead ^= c.lead;
-                    }
-                    Combine::Add => {
-                        out.bytes = out.bytes.wrapping_add(c.bytes);
-                        out.lead = out.lead.wrapping_add(c.lead);
-                    }
+        let mut rest = e;
+        while rest != 0 {
+            let bit = rest.trailing_zeros();
+            rest &= rest.wrapping_sub(1);
+            let c = self.columns.get(bit as usize).unwrap_or_default();
+            match self.combine {
+                Combine::Xor => {
+                    out.bytes ^= c.bytes;
+                    out.lead ^= c.lead;
+                }
+                Combine::Add => {
+                    out.bytes = out.bytes.wrapping_add(c.bytes);
+                    out.lead = out.lead.wrapping_add(c.lead);
                 }
             }
         }
         out
     }
 
-    /// The element bits at a byte offset that is the sum (or exclusive or) of known columns; `None` if no element starts there.
+    /// For each element bit `k` the element whose plain place (without swizzle or padding) is `2^k` elements from the
+    /// start: the order in which consecutive storage is filled. `None` if the map is no such storage.
     #[must_use]
-    pub fn element_at(&self, byte: u32) -> Option<u32> {
+    pub fn storage_order(&self) -> Option<Columns<u32, MAX_BITS>> {
         match self.combine {
-            Combine::Xor => self.solve_xor(byte),
-            Combine::Add => self.solve_add(byte),
+            Combine::Xor => self.swizzled_order(),
+            Combine::Add => self.padded_order(),
         }
     }
 
-    fn solve_xor(&self, byte: u32) -> Option<u32> {
+    fn swizzled_order(&self) -> Option<Columns<u32, MAX_BITS>> {
         // Gaussian elimination over the columns, remembering which element bits made each pivot.
         let mut pivots = [(0u32, 0u32); 32];
         for (bit, c) in self.columns.as_slice().iter().enumerate() {
@@ -107,43 +110,38 @@ impl MemoryMap {
                 e ^= slot.1;
             }
         }
-        let (mut rest, mut e) = (byte, 0u32);
-        while rest != 0 {
-            let slot = pivots.get(rest.ilog2() as usize)?;
-            if slot.0 == 0 {
-                return None;
-            }
-            rest ^= slot.0;
-            e ^= slot.1;
-        }
-        Some(e)
-    }
-
-    fn solve_add(&self, byte: u32) -> Option<u32> {
-        // Each column is at least the sum of all smaller ones plus one element in a padded tile: greedy from the largest.
-        let (mut rest, mut e) = (byte, 0u32);
-        let mut left = self.columns.len();
-        while left > 0 {
-            let mut best: Option<(usize, u32)> = None;
-            for (bit, c) in self.columns.as_slice().iter().enumerate() {
-                if c.lead != 0 {
+        let mut out = Columns::new();
+        for k in 0..self.columns.len() {
+            let mut rest = u32::from(self.shape.bits / 8).checked_shl(k as u32)?;
+            let mut e = 0u32;
+            while rest != 0 {
+                let slot = pivots.get(rest.ilog2() as usize)?;
+                if slot.0 == 0 {
                     return None;
                 }
-                let unused = (e >> bit) & 1 == 0;
-                if unused && c.bytes <= rest && best.is_none_or(|(_, b)| c.bytes > b) {
-                    best = Some((bit, c.bytes));
-                }
+                rest ^= slot.0;
+                e ^= slot.1;
             }
-            match best {
-                Some((bit, bytes)) if rest != 0 => {
-                    rest = rest.wrapping_sub(bytes);
-                    e |= 1u32.checked_shl(bit as u32)?;
-                }
-                _ => break,
+            if !out.push(e) {
+                return None;
             }
-            left = left.saturating_sub(1);
         }
-        if rest == 0 { Some(e) } else { None }
+        Some(out)
+    }
+
+    fn padded_order(&self) -> Option<Columns<u32, MAX_BITS>> {
+        // Padding keeps the order of the plain offsets 1, 2, 4, ... elements: ascending columns.
+        let mut out = Columns::new();
+        let mut last = 0u32;
+        for _ in 0..self.columns.len() {
+            let next = self.columns.as_slice().iter().enumerate().filter(|(_, c)| c.bytes > last).min_by_key(|(_, c)| c.bytes);
+            let (bit, c) = next?;
+            last = c.bytes;
+            if !out.push(1u32.checked_shl(bit as u32)?) {
+                return None;
+            }
+        }
+        Some(out)
     }
 }
 

@@ -191,3 +191,29 @@ fn hoisting_drops_names() {
     verify(&mut again).unwrap();
     assert_eq!(printed(&again).lines().count(), out.lines().count());
 }
+
+/// Outside a mark a change that has no room changes nothing.
+#[test]
+fn a_change_without_room_changes_nothing() {
+    let mut storage = Storage::<13, 24, 32, 32, 16, 8, 0>::new();
+    let mut program = parse(storage.pools(), tables(), GEMM, STRICT).unwrap();
+    let mma = find(&program, OpRole::Matrix);
+    let a = program.operand(mma, 0).unwrap();
+    let ty = program.type_of(a);
+    let decl = program.tables().op_named("convert_layout").unwrap();
+    let mut last = Ok(mma);
+    for _ in 0..40 {
+        let before = (printed(&program), program.pools.snapshot());
+        last = program.insert_before(mma, decl, &[a, a, a, a], &[ty]);
+        if last.is_err() {
+            assert_eq!((printed(&program), program.pools.snapshot()), before);
+            break;
+        }
+    }
+    assert!(matches!(last, Err(ErrorKind::Capacity { .. })), "{last:?}");
+    // Room for the operands, none for the result, and the other way round, are all found before anything is done.
+    let region = program.tables().op_named("scf.for").unwrap();
+    let before = (printed(&program), program.pools.snapshot());
+    assert!(program.insert_before(mma, region, &[], &[]).is_err());
+    assert_eq!((printed(&program), program.pools.snapshot()), before);
+}

@@ -2,6 +2,7 @@
 mod edit;
 mod errors;
 mod fuzz;
+mod graph;
 mod limits;
 mod round;
 mod seed;

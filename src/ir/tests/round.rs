@@ -195,3 +195,9 @@ fn literals() {
     }
     assert_eq!(round("%x = constant 0.0 : f32\n", STRICT).to_string(), "%x = constant 0.0 : f32\n");
 }
+
+#[test]
+fn unit_attribute_of_a_function() {
+    let out = round("func @f() attributes {mask, threads = 32} {\n}\nfunc @g() {threads = 32} {\n}\n", STRICT);
+    assert_eq!(out, "func @f() attributes {mask, threads = 32} {\n}\nfunc @g() {threads = 32} {\n}\n");
+}

@@ -1,0 +1,241 @@
+//! Questions about values: where they come from, who uses them, what is known of them; attributes, layouts, loops.
+//!
+//! As in `program`: total answers, no allocation, no recursion, no panic.
+use super::attr::{Attr, AttrValue, Literal};
+use super::data::{AttrData, AttrKind, ValueData, ValueKind};
+use super::handle::{AttrRef, Block, Name, Op, TypeRef, Use, Value};
+use super::program::{Carried, Def, Loop, Program, name, number};
+use super::types::{Encoding, Type};
+use lanebook_tables::OpRole;
+
+impl<'t> Program<'_, 't> {
+    // ---- values
+    /// Where a value comes from.
+    #[must_use]
+    pub fn def(&self, value: Value) -> Def {
+        let Some(data) = self.value_data(value) else { return Def::Nothing };
+        let owner = usize::from(data.owner);
+        let found = match data.kind {
+            ValueKind::Result => Op::at(owner).map(|op| Def::Result(op, data.number)),
+            ValueKind::Argument => Block::at(owner).map(|block| Def::Argument(block, data.number)),
+            ValueKind::Literal => self.literal(data).map(Def::Literal),
+            ValueKind::Free => None,
+        };
+        found.unwrap_or(Def::Nothing)
+    }
+    /// The operation of which the value is a result.
+    #[must_use]
+    pub fn def_op(&self, value: Value) -> Option<Op> {
+        match self.def(value) {
+            Def::Result(op, _) => Some(op),
+            _ => None,
+        }
+    }
+    fn literal(&self, data: &ValueData) -> Option<Literal> {
+        let cell = self.attr_data(data.attrs?)?;
+        match cell.kind {
+            AttrKind::Int => Some(Literal::Int(number(cell.payload))),
+            AttrKind::Decimal => Some(Literal::Decimal { digits: number(cell.payload), exponent: cell.extra }),
+            AttrKind::LiteralWord => Some(Literal::Word(name(cell.payload))),
+            _ => None,
+        }
+    }
+    /// The number behind a value: a literal, or the result of an operation of role `Constant`.
+    #[must_use]
+    pub fn constant(&self, value: Value) -> Option<Literal> {
+        match self.def(value) {
+            Def::Literal(literal) => Some(literal),
+            Def::Result(op, 0) if self.role(op) == OpRole::Constant => match self.def(self.operand(op, 0)?) {
+                Def::Literal(literal) => Some(literal),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+    /// The integer behind a value.
+    #[must_use]
+    pub fn int(&self, value: Value) -> Option<i64> {
+        self.constant(value).and_then(Literal::to_int)
+    }
+    /// A value's type.
+    #[must_use]
+    pub fn type_of(&self, value: Value) -> Type {
+        self.type_ref(value).map_or(Type::ELIDED, |ty| self.type_at(ty))
+    }
+    /// A value's type as a handle.
+    #[must_use]
+    pub fn type_ref(&self, value: Value) -> Option<TypeRef> {
+        Some(self.value_data(value)?.ty)
+    }
+    /// The type of a handle.
+    #[must_use]
+    pub fn type_at(&self, ty: TypeRef) -> Type {
+        self.pools.types.get(ty.index()).copied().unwrap_or(Type::ELIDED)
+    }
+    /// A value's name without `%`; empty when it has none. Results of one operation share the first one's name.
+    #[must_use]
+    pub fn value_name(&self, value: Value) -> &'t str {
+        self.value_data(value).map_or("", |data| self.text(data.name))
+    }
+    /// Places where a value is used, the most recent first.
+    pub fn uses(&self, value: Value) -> impl Iterator<Item = Use> + Clone + '_ {
+        let first = self.value_data(value).and_then(|data| data.first_use);
+        core::iter::successors(first, |place| self.use_data(*place)?.next_use)
+    }
+    /// Whether anything uses the value.
+    #[must_use]
+    pub fn is_used(&self, value: Value) -> bool {
+        self.value_data(value).is_some_and(|data| data.first_use.is_some())
+    }
+    /// The operation that makes a use.
+    #[must_use]
+    pub fn user(&self, place: Use) -> Option<Op> {
+        self.use_data(place).filter(|data| data.value.is_some()).map(|data| data.owner)
+    }
+    /// The value at a use.
+    #[must_use]
+    pub fn used(&self, place: Use) -> Option<Value> {
+        self.use_data(place)?.value
+    }
+    /// The number of a main operand at a use; `None` for subscripts and attributes.
+    #[must_use]
+    pub fn operand_number(&self, place: Use) -> Option<usize> {
+        self.main_uses(self.user(place)?).position(|at| at == place)
+    }
+
+    // ---- attributes
+    fn chain(&self, first: Option<AttrRef>) -> impl Iterator<Item = Attr> + Clone + '_ {
+        core::iter::successors(first, |at| self.attr_data(*at)?.next)
+            .filter_map(|at| Some(Attr { key: self.attr_data(at)?.key, value: self.attr_value(self.attr_data(at)?) }))
+    }
+    pub(crate) fn attr_value(&self, data: &AttrData) -> AttrValue {
+        match data.kind {
+            AttrKind::Unit => AttrValue::Unit,
+            AttrKind::Int => AttrValue::Int(number(data.payload), data.ty),
+            AttrKind::Decimal => {
+                AttrValue::Number(Literal::Decimal { digits: number(data.payload), exponent: data.extra }, data.ty)
+            }
+            AttrKind::LiteralWord => AttrValue::Number(Literal::Word(name(data.payload)), data.ty),
+            AttrKind::Str => AttrValue::Str(name(data.payload)),
+            AttrKind::Word => AttrValue::Word(name(data.payload)),
+            AttrKind::Symbol => AttrValue::Symbol(name(data.payload)),
+            AttrKind::Alias => AttrValue::Alias(name(data.payload)),
+            AttrKind::Layout => AttrValue::Layout(name(data.payload)),
+            AttrKind::List => AttrValue::List(name(data.payload)),
+            AttrKind::Text => AttrValue::Text(name(data.payload)),
+            AttrKind::Operand => {
+                let [place, ..] = data.payload;
+                Use::at(usize::from(place)).and_then(|place| self.used(place)).map_or(AttrValue::Unit, AttrValue::Operand)
+            }
+            AttrKind::Handle => AttrValue::Handle(number(data.payload) as u32),
+        }
+    }
+    /// Attributes of an operation in order.
+    pub fn attrs(&self, op: Op) -> impl Iterator<Item = Attr> + Clone + '_ {
+        self.chain(self.op_data(op).and_then(|data| data.attrs))
+    }
+    /// Attributes of a block argument (`%A: memref<..> {align = 16}`) in order.
+    pub fn value_attrs(&self, value: Value) -> impl Iterator<Item = Attr> + Clone + '_ {
+        self.chain(self.value_data(value).filter(|data| data.kind == ValueKind::Argument).and_then(|data| data.attrs))
+    }
+    /// Whether a key is `wanted`, or ends in `.` and `wanted`.
+    pub(crate) fn key_is(&self, key: Name, wanted: &str) -> bool {
+        let key = self.text(key);
+        key == wanted || super::lexer::last_part(key) == wanted
+    }
+    /// An operation's attribute by its key; a prefix (`nv_tileas.`) in the text does not matter.
+    #[must_use]
+    pub fn attr(&self, op: Op, key: &str) -> Option<AttrValue> {
+        self.attrs(op).find(|attr| self.key_is(attr.key, key)).map(|attr| attr.value)
+    }
+    /// An operation's integer attribute.
+    #[must_use]
+    pub fn int_attr(&self, op: Op, key: &str) -> Option<i64> {
+        match self.attr(op, key)? {
+            AttrValue::Int(value, _) => Some(value),
+            AttrValue::Operand(value) => self.int(value),
+            _ => None,
+        }
+    }
+    /// Whether an operation has an attribute with this key.
+    #[must_use]
+    pub fn has_attr(&self, op: Op, key: &str) -> bool {
+        self.attr(op, key).is_some()
+    }
+    /// A block argument's attribute.
+    #[must_use]
+    pub fn value_attr(&self, value: Value, key: &str) -> Option<AttrValue> {
+        self.value_attrs(value).find(|attr| self.key_is(attr.key, key)).map(|attr| attr.value)
+    }
+    /// A block argument's integer attribute, e.g. `align`.
+    #[must_use]
+    pub fn int_value_attr(&self, value: Value, key: &str) -> Option<i64> {
+        match self.value_attr(value, key)? {
+            AttrValue::Int(value, _) => Some(value),
+            _ => None,
+        }
+    }
+    /// The integers of a list's text: the first `room` are written to `out`; `None` when it is not a list of that many
+    /// integers or fewer.
+    #[must_use]
+    pub fn list<'o>(&self, list: Name, out: &'o mut [i64]) -> Option<&'o [i64]> {
+        let body = self.text(list).trim_ascii().as_bytes();
+        let [b'[', inner @ .., b']'] = body else { return None };
+        let mut count = 0usize;
+        if !inner.trim_ascii().is_empty() {
+            for item in inner.split(|byte| *byte == b',') {
+                let item = core::str::from_utf8(item.trim_ascii()).ok()?;
+                *out.get_mut(count)? = super::lexer::integer(item)?;
+                count = count.saturating_add(1);
+            }
+        }
+        out.get(..count)
+    }
+
+    // ---- layouts
+    /// The layout text of a type's encoding, when it is written in the type or under an alias.
+    #[must_use]
+    pub fn layout_text(&self, ty: &Type) -> Option<&'t str> {
+        match ty.encoding {
+            Encoding::Written(name) => Some(self.text(name)),
+            Encoding::Alias(name) => self.alias(self.text(name)),
+            Encoding::None | Encoding::Handle(_) => None,
+        }
+    }
+    /// What stands behind `#name` in the text (`#name = ...` before the functions).
+    #[must_use]
+    pub fn alias(&self, name: &str) -> Option<&'t str> {
+        self.pools.aliases.iter().find(|alias| self.text(alias.name) == name).map(|alias| self.text(alias.body))
+    }
+
+    // ---- loops
+    /// The parts of a counted loop.
+    #[must_use]
+    pub fn counted_loop(&self, op: Op) -> Option<Loop> {
+        if !matches!(self.role(op), OpRole::For | OpRole::Parallel) {
+            return None;
+        }
+        let body = self.body(op)?;
+        let mut operands = self.operands(op);
+        Some(Loop {
+            op,
+            lower: operands.next()?,
+            upper: operands.next()?,
+            step: operands.next()?,
+            body,
+            induction: self.arguments(body).next()?,
+        })
+    }
+    /// The values that a counted loop carries, in order.
+    pub fn carried(&self, op: Op) -> impl Iterator<Item = Carried> + Clone + '_ {
+        let body = self.counted_loop(op).map(|at| at.body);
+        let arguments = body.into_iter().flat_map(|body| self.arguments(body)).skip(1);
+        let end = body.and_then(|body| self.terminator(body));
+        self.operands(op).skip(3).zip(arguments).enumerate().map(move |(number, (init, argument))| Carried {
+            init,
+            argument,
+            yielded: end.and_then(|end| self.operand(end, number)),
+            result: self.result(op, number),
+        })
+    }
+}
