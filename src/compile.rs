@@ -271,7 +271,8 @@ impl<'s> Planned<'s> {
         addresses.clear();
         advances.clear();
         let lookup = Lookup { tables, arch: machine, isa };
-        let selector = Selector::new(tables, plan.arch, crate::emit::TARGET_PHASE, SelectScratch { memo, choice, uses: counts }).map_err(|_| EmitError::Rules)?;
+        let select = tables.rules.phase_named(crate::emit::SELECT).ok_or(EmitError::Rules)?;
+        let selector = Selector::new(tables, plan.arch, select, SelectScratch { memo, choice, uses: counts }).map_err(|_| EmitError::Rules)?;
         {
             let mut context = Context::new(
                 lookup,

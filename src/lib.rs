@@ -15,6 +15,7 @@ pub mod emit;
 pub mod expr;
 pub mod ir;
 pub mod map;
+pub mod pipeline;
 pub mod place;
 pub mod plan;
 pub mod rewrite;

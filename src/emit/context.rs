@@ -135,9 +135,6 @@ pub struct Context<'a, 't, 'p, 's> {
     pub label: u16,
 }
 
-/// Phase numbers of the rule pipelines used here.
-pub(super) const INDEX_PHASE: u8 = 0;
-
 impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
     /// A context at the kernel's entry: the thread number and the shared segment's base are made available.
     #[allow(clippy::too_many_arguments)]
@@ -269,7 +266,8 @@ impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
     pub fn compute(&mut self, node: ExprId, place: Place) -> Result<Reg, EmitError> {
         let mut roots = [node];
         let tables = self.machine.tables;
-        simplify(&mut self.arena, &tables.rules, INDEX_PHASE, &mut roots, &mut self.scratch, &mut self.fuel, |_, _| {}).map_err(EmitError::Simplify)?;
+        let phase = tables.rules.phase_named(super::SIMPLIFY).ok_or(EmitError::Rules)?;
+        simplify(&mut self.arena, &tables.rules, phase, &mut roots, &mut self.scratch, &mut self.fuel, |_, _| {}).map_err(EmitError::Simplify)?;
         let [node] = roots;
         let mut out = [None];
         self.selector.select(&self.arena, &self.registers, &[Want { node, place }], &mut out, &mut self.steps).map_err(EmitError::Select)?;

@@ -25,5 +25,7 @@ pub use text::{Kernel, TextError, write_number, write_signed};
 pub(crate) use context::Context;
 pub(crate) use lookup::Lookup;
 
-/// Phase of the target rules that select instructions.
-pub(crate) const TARGET_PHASE: u8 = 1;
+/// Name of the phase whose rules simplify index expressions.
+pub(crate) const SIMPLIFY: &str = "simplify";
+/// Name of the phase whose rules select instructions.
+pub(crate) const SELECT: &str = "select";

@@ -44,6 +44,22 @@ pub fn kernel_text(text: &str, arch: &str) -> String {
     with_kernel(text, arch, |_, _, out| out.to_string())
 }
 
+/// The text of a kernel, or what refused it, as the library's own value in Debug form.
+///
+/// # Errors
+/// When any stage refuses.
+pub fn try_kernel_text(text: &str, arch: &str) -> Result<String, String> {
+    let id = TABLES.arch_named(arch).ok_or("unknown architecture")?;
+    let mut pools = Box::new(SmallStorage::new());
+    let mut program = parse(pools.pools(), &TABLES, text, Options::default()).map_err(|e| format!("{e:?}"))?;
+    verify(&mut program).map_err(|e| format!("{e:?}"))?;
+    let mut room = Box::new(Room::new());
+    let compiled = compile(&TABLES, id, &program, room.scratch()).map_err(|e| format!("{e:?}"))?;
+    let mut out = String::new();
+    compiled.write(&TABLES, &program, &mut out).map_err(|e| format!("{e:?}"))?;
+    Ok(out)
+}
+
 /// An assembler of the machine that runs the tests.
 #[derive(Clone, Debug)]
 pub struct Assembler {

@@ -30,6 +30,8 @@ struct Outcome {
     report: Report,
     memory: Memory,
     wrong: usize,
+    /// (address, columns) of A, B, C.
+    bases: Vec<(u64, u64)>,
 }
 
 /// Runs a GEMM text; C is a matrix of 7s beforehand, so that a store outside the tile shows.
@@ -66,7 +68,8 @@ fn gemm(arch: &str, text: &str, threads: u32, g: &Gemm) -> Result<Outcome, Fault
             }
         }
     }
-    Ok(Outcome { report, memory, wrong })
+    let bases = [(ia, g.k.max(1)), (ib, g.n), (ic, g.n)].map(|(id, cols)| (memory.address(id), u64::from(cols))).to_vec();
+    Ok(Outcome { report, memory, wrong, bases })
 }
 
 #[test]
@@ -215,6 +218,46 @@ fn every_address_is_the_layouts_own() {
                 assert!(plan.moves.iter().any(|m| matches!(m.from, End::Global(_))));
             });
         }
+    }
+}
+
+/// The same for global memory: row, column and turn of the loop give the address; nothing of the engine's is used but its plan.
+#[test]
+fn every_global_address_is_the_matrix_element() {
+    let source = example("gemm.tile");
+    for (arch, _, _) in MACHINES {
+        with_kernel(&source, arch, |program, compiled, text| {
+            let (at, k_step) = ((128u64, 128u64), 64u64);
+            let out = gemm(arch, text, 128, &Gemm { m: 256, n: 256, k: 192, at: (128, 128), bf16: false }).expect("a clean run");
+            let plan = &compiled.plan;
+            let wave = 1u32 << plan.wave;
+            let mut checked = 0u64;
+            for (index, steps) in instances(plan, &lines(compiled, program, text)).iter().enumerate() {
+                let m = plan.moves.get(index).expect("a movement");
+                let (End::Global(global), is_store) = (if let End::Global(_) = m.from { (m.from, false) } else { (m.to, true) }) else { continue };
+                let shape = plan.globals.get(usize::from(global)).expect("a global tile").map.shape;
+                // A is 128x64, B is 64x128, C is 128x128 of wider elements.
+                let which = if is_store { 2 } else if shape.rows > shape.cols { 0 } else { 1 };
+                let (base, cols) = out.bases[which];
+                let bytes = u64::from(shape.bits / 8);
+                let touching: Vec<_> = steps.iter().filter(|(_, s)| m.second != Some(s.atom)).collect();
+                assert_eq!(touching.len(), m.fit.count() as usize);
+                for (instance, (line, _)) in (0u32..).zip(touching) {
+                    for thread in 0..128 {
+                        let e = u64::from(element(plan, index, thread % wave, thread / wave, instance));
+                        let (row, col) = (e >> shape.cols, e & ((1 << shape.cols) - 1));
+                        let got = out.report.addresses(*line, Space::Global, thread);
+                        assert_eq!(got.len(), if is_store { 1 } else { 3 }, "{arch}: executions of line {line}");
+                        for (turn, address) in (0u64..).zip(got) {
+                            let start = [(at.0, turn * k_step), (turn * k_step, at.1), at][which];
+                            assert_eq!(address, base + ((start.0 + row) * cols + start.1 + col) * bytes, "{arch}: line {line} thread {thread} turn {turn}");
+                            checked += 1;
+                        }
+                    }
+                }
+            }
+            assert!(checked > 10_000, "{arch}: {checked} addresses checked");
+        });
     }
 }
 

@@ -1,0 +1,132 @@
+//! Pipelines: the passes of `rules/passes.ron` that rewrite tile programs.
+//!
+//! A pass is a list of rule phases. Either all of it happens or nothing: when fuel or room runs out the program is as
+//! it was before the pass. Analyses in a pipeline are not run here; planning and emission are entry points of their own.
+
+use crate::ir::{ErrorKind, Node, Program, TileGraph};
+use crate::rewrite::{RunError, Stats, Work, run};
+use heapless::VecView;
+use lanebook_tables::{Language, PassStep, RuleId, Tables};
+
+/// The pass that folds conversions and pushes them toward loads.
+pub const REMOVE_CONVERSIONS: &str = "remove-conversions";
+
+/// Why a pass changed nothing.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PassError {
+    /// No pass of this name in the tables.
+    Unknown,
+    /// A run ended early.
+    Run(RunError<ErrorKind>),
+}
+
+/// Runs a pass over a program. `work` is lent room for nodes to look at; each rewrite costs one unit of `fuel`; `trace` sees
+/// every rule that is applied.
+///
+/// # Errors
+/// See [`PassError`]; the program is then unchanged.
+pub fn apply(tables: &Tables<'_>, name: &str, program: &mut Program<'_, '_>, work: &mut VecView<Node>, fuel: &mut u32, mut trace: impl FnMut(RuleId, Node)) -> Result<Stats, PassError> {
+    let pass = tables.rules.passes.iter().find(|p| p.name == name).ok_or(PassError::Unknown)?;
+    let mark = program.mark();
+    let mut total = Stats::default();
+    for step in pass.steps {
+        let PassStep::Rules { phase, sweeps } = *step else { continue };
+        for _ in 0..sweeps {
+            match sweep(tables, phase, program, work, fuel, &mut trace) {
+                Ok(stats) => {
+                    total.visited = total.visited.saturating_add(stats.visited);
+                    total.applied = total.applied.saturating_add(stats.applied);
+                    if stats.applied == 0 {
+                        break;
+                    }
+                }
+                Err(e) => {
+                    program.undo(mark);
+                    return Err(PassError::Run(e));
+                }
+            }
+        }
+    }
+    program.keep(mark);
+    Ok(total)
+}
+
+fn sweep(tables: &Tables<'_>, phase: u8, program: &mut Program<'_, '_>, work: &mut VecView<Node>, fuel: &mut u32, trace: &mut impl FnMut(RuleId, Node)) -> Result<Stats, RunError<ErrorKind>> {
+    let Some(set) = tables.rules.set(Language::Tile, None, phase) else { return Ok(Stats::default()) };
+    let mut work = Work::new(work);
+    let mut graph = TileGraph::new(program);
+    graph.push_all(&mut work)?;
+    run(&mut graph, &tables.rules, set, &mut work, fuel, trace)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::TABLES;
+    use crate::ir::{Options, Plain, SmallStorage, parse, print, verify};
+    use std::boxed::Box;
+    use std::string::String;
+
+    const TEXT: &str = "func @f(%A: memref<?x?xf32, #gmem>, %B: memref<?x?xf32, #gmem>) {threads = 64} {
+  %s = alloc_tensor : tensor<64x64xf32, #smem>
+  copy %A[0, 0], %s : memref<?x?xf32, #gmem> -> tensor<64x64xf32, #smem>
+  %t = tiled_load %s : tensor<64x64xf32, #smem> -> tensor<64x64xf32, #x>
+  %u = convert_layout %t : tensor<64x64xf32, #x> -> tensor<64x64xf32, #y>
+  %v = convert_layout %u : tensor<64x64xf32, #y> -> tensor<64x64xf32, #z>
+  tiled_store %v, %B[0, 0] : tensor<64x64xf32, #z> -> memref<?x?xf32, #gmem>
+}
+";
+
+    fn with_program<R>(f: impl FnOnce(&mut Program<'_, '_>) -> R) -> R {
+        let mut storage = Box::new(SmallStorage::new());
+        let mut program = parse(storage.pools(), &TABLES, TEXT, Options::default()).expect("it parses");
+        f(&mut program)
+    }
+
+    fn text(program: &Program<'_, '_>) -> String {
+        let mut out = String::new();
+        print(program, &Plain, &mut out).expect("it prints");
+        out
+    }
+
+    #[test]
+    fn conversions_vanish_into_the_load() {
+        with_program(|program| {
+            let mut work = heapless::Vec::<Node, 64>::new();
+            let mut fuel = 100;
+            let mut applied = 0;
+            let stats = apply(&TABLES, REMOVE_CONVERSIONS, program, work.as_mut_view(), &mut fuel, |_, _| applied += 1).expect("it runs");
+            assert_eq!(stats.applied, applied);
+            assert!(applied >= 2, "two conversions, two rules at least");
+            verify(program).expect("still well formed");
+            let out = text(program);
+            assert!(!out.contains("convert_layout"), "{out}");
+            assert!(out.contains("tensor<64x64xf32, #z>"), "{out}");
+        });
+    }
+
+    #[test]
+    fn without_fuel_or_room_nothing_changes() {
+        for (fuel, room) in [(0u32, 64usize), (1, 64), (100, 2)] {
+            with_program(|program| {
+                let before = text(program);
+                let (mut large, mut small) = (heapless::Vec::<Node, 64>::new(), heapless::Vec::<Node, 2>::new());
+                let work = if room > 2 { large.as_mut_view() } else { small.as_mut_view() };
+                let mut left = fuel;
+                let outcome = apply(&TABLES, REMOVE_CONVERSIONS, program, work, &mut left, |_, _| {});
+                assert!(matches!(outcome, Err(PassError::Run(_))), "fuel {fuel}, room {room}");
+                assert_eq!(text(program), before, "fuel {fuel}, room {room}");
+            });
+        }
+    }
+
+    #[test]
+    fn unknown_passes_are_refused() {
+        with_program(|program| {
+            let mut work = heapless::Vec::<Node, 8>::new();
+            let mut fuel = 1;
+            assert_eq!(apply(&TABLES, "no-such-pass", program, work.as_mut_view(), &mut fuel, |_, _| {}), Err(PassError::Unknown));
+        });
+    }
+}
