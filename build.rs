@@ -1,14 +1,20 @@
 //! Compiles `hw-tables/` and `rules/` into `OUT_DIR/tables.rs`.
 //!
 //! The work is `lanebook-gen`'s; this script says where, prints every error of a run before it fails, and asks cargo to
-//! watch the inputs and nothing else. `LANEBOOK_GEN_DIR=dir` also writes the generated source there, to be looked at.
-use lanebook_gen::{Mode, compile, load};
+//! watch the inputs and nothing else. Three variables change what is built; folders are relative to the repository's:
+//!
+//! - `LANEBOOK_ARCHS=sm_80,gfx950`: these architectures only, with what they need (empty or unset: all);
+//! - `LANEBOOK_TABLES=dir`: the hardware tables of one more folder, laid out like `hw-tables/`;
+//! - `LANEBOOK_GEN_DIR=dir`: the generated source is also written there, to be looked at.
+use lanebook_gen::{Mode, Wish, compile_wish, load, select};
 use std::path::{Path, PathBuf};
 use std::process::exit;
 use std::{env, fs};
 
 /// The variable that names a folder for a readable copy.
 const COPY: &str = "LANEBOOK_GEN_DIR";
+/// The variable that names a folder of further tables.
+const EXTRA: &str = "LANEBOOK_TABLES";
 /// The file that `src` includes.
 const FILE: &str = "tables.rs";
 
@@ -23,19 +29,34 @@ fn main() {
         println!("cargo::rerun-if-changed={}", path.strip_prefix(&root).unwrap_or(&path).display());
     }
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rerun-if-env-changed={COPY}");
-    let text = match compile(&root, Mode::Release) {
+    for variable in [COPY, EXTRA, select::VARIABLE] {
+        println!("cargo::rerun-if-env-changed={variable}");
+    }
+    let extra = folder(&root, EXTRA);
+    for path in extra.iter().flat_map(|extra| load::watched_in(extra)) {
+        println!("cargo::rerun-if-changed={}", path.display());
+    }
+    let archs = match env::var(select::VARIABLE) {
+        Ok(names) => select::listed(&names),
+        Err(env::VarError::NotPresent) => None,
+        Err(error) => fail(&format!("{}: {error}", select::VARIABLE)),
+    };
+    let text = match compile_wish(&root, Mode::Release, &Wish { archs, extra: extra.as_deref() }) {
         Ok(compiled) => compiled.rust(),
         Err(failure) => fail(&format!("{}{} errors in the tables", failure.full(), failure.diagnostics.sorted().len())),
     };
     write(&PathBuf::from(out).join(FILE), &text);
-    if let Some(folder) = env::var_os(COPY).filter(|folder| !folder.is_empty()) {
-        let folder = root.join(folder);
+    if let Some(folder) = folder(&root, COPY) {
         if let Err(error) = fs::create_dir_all(&folder) {
             fail(&format!("{COPY}: cannot make {}: {error}", folder.display()));
         }
         write(&folder.join(FILE), &text);
     }
+}
+
+/// The folder that a variable names.
+fn folder(root: &Path, variable: &str) -> Option<PathBuf> {
+    env::var_os(variable).filter(|folder| !folder.is_empty()).map(|folder| root.join(folder))
 }
 
 fn write(path: &Path, text: &str) {

@@ -14,6 +14,7 @@ use lanebook_tables::{ArchId, Tables};
 
 /// Why a program was not compiled.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Error {
     /// No plan.
@@ -76,6 +77,24 @@ pub struct Storage<const STEPS: usize, const TUPLES: usize, const NODES: usize, 
     choice: [[Choice; 2]; NODES],
 }
 
+/// How full one pool is.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct PoolUse {
+    /// Which pool.
+    pub what: &'static str,
+    /// Records in use.
+    pub used: usize,
+    /// Records there are.
+    pub capacity: usize,
+    /// Bytes of one record.
+    pub bytes: usize,
+}
+
+/// Bytes of one record of a pool.
+const fn record<P: AsRef<[T]>, T>(_: &P) -> usize {
+    size_of::<T>()
+}
+
 /// Storage that suits the kernels of the examples.
 pub type KernelStorage = Storage<1536, 512, 1024, 0>;
 
@@ -111,6 +130,45 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
             work: Vec::new(),
             memo: [[None; 2]; NODES],
             choice: [[Choice::NONE; 2]; NODES],
+        }
+    }
+
+    /// How full the pools are. All of them only grow while a program is compiled, so this is the most that it needed; the
+    /// next compile begins again at zero.
+    #[must_use]
+    pub fn usage(&self) -> [PoolUse; 26] {
+        macro_rules! pools {
+            ($($pool:ident: $used:expr, $of:expr;)*) => { [$(PoolUse { what: stringify!($pool), used: $used, capacity: $of, bytes: record(&self.$pool) }),*] };
+        }
+        // Side tables of the expression nodes are as full as these.
+        let nodes = self.nodes.len();
+        pools! {
+            movers: self.movers.len(), self.movers.capacity();
+            movements: self.movements.len(), self.movements.capacity();
+            staged: self.staged.len(), self.staged.capacity();
+            allocs: self.allocs.len(), self.allocs.capacity();
+            fragments: self.fragments.len(), self.fragments.capacity();
+            globals: self.globals.len(), self.globals.capacity();
+            moves: self.moves.len(), self.moves.capacity();
+            products: self.products.len(), self.products.capacity();
+            losers: self.losers.len(), self.losers.capacity();
+            steps: self.steps.len(), self.steps.capacity();
+            finished: self.finished.len(), self.finished.capacity();
+            tuples: self.tuples.len(), self.tuples.capacity();
+            patterns: self.patterns.len(), self.patterns.capacity();
+            loops: self.loops.len(), self.loops.capacity();
+            params: self.params.len(), self.params.capacity();
+            held: self.held.len(), self.held.capacity();
+            addresses: self.addresses.len(), self.addresses.capacity();
+            advances: self.advances.len(), self.advances.capacity();
+            nodes: nodes, self.nodes.capacity();
+            variables: self.variables.len(), self.variables.capacity();
+            buckets: self.buckets.len(), self.buckets.len();
+            forward: nodes, NODES;
+            uses: nodes, NODES;
+            counts: nodes, NODES;
+            memo: nodes, NODES;
+            choice: nodes, NODES;
         }
     }
 

@@ -12,6 +12,7 @@ extern crate std;
 pub mod assign;
 pub mod compile;
 pub mod emit;
+pub mod encoding;
 pub mod expr;
 pub mod ir;
 pub mod map;

@@ -13,6 +13,7 @@ pub const REMOVE_CONVERSIONS: &str = "remove-conversions";
 
 /// Why a pass changed nothing.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum PassError {
     /// No pass of this name in the tables.

@@ -214,6 +214,7 @@ impl Plan<'_> {
 
 /// Why no plan was made. Every value names the operation (or value) and the figures that matter.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum PlanError {
     /// The function has no `threads`, or a number that is no power-of-two multiple of the wave.
@@ -240,6 +241,15 @@ pub enum PlanError {
     },
     /// No matrix atom of the architecture takes these types and divides this tile among these warps.
     NoMatrixAtom(Op),
+    /// However the product is split over the warps, a lane would hold more registers of one operand than a tuple can have.
+    Registers {
+        /// The operation.
+        op: Op,
+        /// Fewest registers among the splits.
+        registers: u16,
+        /// Most there can be.
+        most: u16,
+    },
     /// No atom of the architecture can do this movement; `why` is the reason of the candidate that came furthest.
     NoMover {
         /// The operation.
@@ -276,6 +286,7 @@ pub enum PlanError {
 
 /// Pools of a plan.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum PlanPool {
     /// Shared tiles.
     Allocs,

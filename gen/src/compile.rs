@@ -5,9 +5,10 @@ use crate::ledger;
 use crate::load::{self, Loaded};
 use crate::lower::lower;
 use crate::model::{self, HwModel};
-use crate::render::render;
+use crate::render::{Weight, render, weigh};
 use crate::rules::{self, RuleModel};
 use crate::source::Sources;
+use crate::select::select;
 use lanebook_tables::Tables;
 use std::path::Path;
 
@@ -18,6 +19,15 @@ pub enum Mode {
     Release,
     /// Tables from elsewhere, or on the way: what is not in the ledger gets a local number, certificates are not asked for.
     Draft,
+}
+
+/// What a build asks for beyond the repository's tables as they are.
+#[derive(Clone, Debug, Default)]
+pub struct Wish<'a> {
+    /// These architectures only; `None`: all.
+    pub archs: Option<Vec<String>>,
+    /// A folder of further hardware tables, laid out like `hw-tables/`.
+    pub extra: Option<&'a Path>,
 }
 
 /// A compiled set of tables.
@@ -45,6 +55,11 @@ impl Compiled {
     #[must_use]
     pub fn rust(&self) -> String {
         render(&self.tables, &self.sources)
+    }
+    /// What the tables weigh in a build, by the kind of what they hold, the heaviest first.
+    #[must_use]
+    pub fn weights(&self) -> Vec<Weight> {
+        weigh(&self.tables)
     }
     /// The ledger's text with numbers for all atoms that have none yet. Rules keep what they have: nothing carries their
     /// numbers so far.
@@ -79,9 +94,28 @@ impl Failure {
 
 /// Compiles the tables and rules under `root`, the repository's folder.
 pub fn compile(root: &Path, mode: Mode) -> Result<Compiled, Failure> {
+    compile_wish(root, mode, &Wish::default())
+}
+
+/// [`compile`] with further tables, or for some architectures only.
+pub fn compile_wish(root: &Path, mode: Mode, wish: &Wish<'_>) -> Result<Compiled, Failure> {
     let mut diagnostics = Diagnostics::new();
-    let sources = load::find(root, &mut diagnostics);
-    compile_sources(sources, diagnostics, mode)
+    let mut sources = load::find(root, &mut diagnostics);
+    if let Some(extra) = wish.extra {
+        load::find_extra(extra, &mut sources, &mut diagnostics);
+    }
+    let mut compiled = compile_sources(sources, diagnostics, mode)?;
+    if let Some(names) = &wish.archs {
+        match select(&compiled.tables, names) {
+            Ok(tables) => compiled.tables = tables,
+            Err(unknown) => {
+                let mut diagnostics = Diagnostics::new();
+                unknown.into_iter().for_each(|error| diagnostics.push(error));
+                return Err(Failure { sources: compiled.sources, diagnostics });
+            }
+        }
+    }
+    Ok(compiled)
 }
 
 /// Compiles files that are already in memory, named relative to the repository's folder.
@@ -95,7 +129,7 @@ pub fn compile_sources(sources: Sources, mut diagnostics: Diagnostics, mode: Mod
     diagnostics.extend(check::all(&model));
     let rules = rules::compile(&sources, &loaded, &model, &mut diagnostics);
     if mode == Mode::Release {
-        diagnostics.extend(numbered(&loaded, &model));
+        diagnostics.extend(numbered(&sources, &loaded, &model));
         rules::certificate::check(&rules, &model, &mut diagnostics);
     }
     if !diagnostics.is_empty() {
@@ -105,14 +139,14 @@ pub fn compile_sources(sources: Sources, mut diagnostics: Diagnostics, mode: Mod
     Ok(Compiled { sources, loaded, model, rules, tables })
 }
 
-/// Every atom stands in the ledger.
-fn numbered(loaded: &Loaded, model: &HwModel) -> Diagnostics {
+/// Every atom of the repository stands in the ledger.
+fn numbered(sources: &Sources, loaded: &Loaded, model: &HwModel) -> Diagnostics {
     let mut diags = Diagnostics::new();
     let Some(ledger) = &loaded.ledger else {
         let missing = format!("{} is missing", load::LEDGER);
         return Diagnostic::nowhere(missing).help(ledger::UPDATE).into();
     };
-    let names: Vec<_> = model.atoms.iter().map(|atom| &atom.name).collect();
+    let names: Vec<_> = model.atoms.iter().map(|atom| &atom.name).filter(|name| !sources.file(name.span.file).extra).collect();
     ledger::compare("atom", &ledger.atoms, &names, &mut diags);
     diags
 }

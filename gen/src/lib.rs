@@ -6,7 +6,7 @@
 //! 2. [`model`] resolves every name and flattens inheritance;
 //! 3. [`check`] holds the facts against each other, one file a check;
 //! 4. [`rules`] compiles and checks what stands under `rules/`;
-//! 5. [`lower`](mod@lower) makes `lanebook_tables` values;
+//! 5. [`lower`](mod@lower) makes `lanebook_tables` values, and [`select`](mod@select) leaves architectures out;
 //! 6. [`render`](mod@render) prints them as Rust statics.
 //!
 //! What is wrong is collected as [`diagnostics`] that show every place involved ([`source`]) and the remedy, all in
@@ -27,9 +27,11 @@ pub mod names;
 pub mod render;
 pub mod rules;
 pub mod schema;
+pub mod select;
 pub mod source;
 pub mod spanned;
 pub mod suggest;
 pub mod template;
 
-pub use compile::{Compiled, Failure, Mode, compile, compile_sources};
+pub use compile::{Compiled, Failure, Mode, Wish, compile, compile_sources, compile_wish};
+pub use render::Weight;

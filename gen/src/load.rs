@@ -67,41 +67,60 @@ pub struct LoadedIsa {
 pub fn find(root: &Path, diags: &mut Diagnostics) -> Sources {
     let mut sources = Sources::default();
     for folder in FOLDERS {
-        let mut paths = Vec::new();
-        walk(&root.join(folder), &mut paths, diags);
-        for path in paths.into_iter().filter(|path| path.extension().is_some_and(|ext| ext == "ron")) {
-            let name = relative(root, &path);
-            match fs::read_to_string(&path) {
-                Ok(text) => {
-                    sources.add(&name, Some(&path), text.replace("\r\n", "\n"));
-                }
-                Err(error) => diags.push(Diagnostic::nowhere(format!("cannot read {name}: {error}"))),
-            }
+        for (path, text) in read_folder(&root.join(folder), root, "", diags) {
+            sources.add(&relative(root, &path), Some(&path), text);
         }
     }
     sources
+}
+
+/// Adds every `*.ron` under a folder of further hardware tables, laid out like `hw-tables/`. What its files hold is added
+/// to what is known; its atoms have no stable numbers.
+pub fn find_extra(folder: &Path, sources: &mut Sources, diags: &mut Diagnostics) {
+    let own = format!("{}/", folder.file_name().map_or("tables".into(), |name| name.to_string_lossy()));
+    for (path, text) in read_folder(folder, folder, &own, diags) {
+        sources.add_extra(&format!("{own}{}", relative(folder, &path)), Some(&path), text);
+    }
+}
+
+/// The `*.ron` files under a folder with their texts, by path. Errors name them relative to `root`, after `shown`.
+fn read_folder(folder: &Path, root: &Path, shown: &str, diags: &mut Diagnostics) -> Vec<(PathBuf, String)> {
+    let mut paths = Vec::new();
+    walk(folder, &mut paths, diags);
+    let mut out = Vec::new();
+    for path in paths.into_iter().filter(|path| path.extension().is_some_and(|ext| ext == "ron")) {
+        match fs::read_to_string(&path) {
+            Ok(text) => out.push((path, text.replace("\r\n", "\n"))),
+            Err(error) => diags.push(Diagnostic::nowhere(format!("cannot read {shown}{}: {error}", relative(root, &path)))),
+        }
+    }
+    out
 }
 
 /// What a build script asks cargo to watch: every input file, and every folder that holds nothing but inputs (so that
 /// a new file is noticed, and an edit of the documentation beside the tables is not).
 #[must_use]
 pub fn watched(root: &Path) -> Vec<PathBuf> {
+    FOLDERS.iter().flat_map(|folder| watched_in(&root.join(folder))).collect()
+}
+
+/// [`watched`] for one folder.
+#[must_use]
+pub fn watched_in(folder: &Path) -> Vec<PathBuf> {
     let mut out = Vec::new();
-    for folder in FOLDERS {
-        let mut paths = Vec::new();
-        walk(&root.join(folder), &mut paths, &mut Diagnostics::new());
-        let is_input = |path: &&PathBuf| path.extension().is_some_and(|ext| ext == "ron");
-        let mut folders: Vec<&Path> = paths.iter().filter_map(|path| path.parent()).collect();
-        folders.dedup();
-        folders.sort();
-        folders.dedup();
-        for folder in folders {
-            if paths.iter().filter(|path| path.starts_with(folder)).all(|path| is_input(&path)) {
-                out.push(folder.to_path_buf());
-            }
+    let mut paths = Vec::new();
+    walk(folder, &mut paths, &mut Diagnostics::new());
+    let is_input = |path: &&PathBuf| path.extension().is_some_and(|ext| ext == "ron");
+    let mut folders: Vec<&Path> = paths.iter().filter_map(|path| path.parent()).collect();
+    folders.dedup();
+    folders.sort();
+    folders.dedup();
+    for folder in folders {
+        if paths.iter().filter(|path| path.starts_with(folder)).all(|path| is_input(&path)) {
+            out.push(folder.to_path_buf());
         }
-        out.extend(paths.iter().filter(is_input).cloned());
     }
+    out.extend(paths.iter().filter(is_input).cloned());
     out
 }
 
@@ -136,7 +155,12 @@ pub fn load(sources: &Sources, diags: &mut Diagnostics) -> Loaded {
     let mut loaded = Loaded::default();
     for (id, file) in sources.iter() {
         let mut reader = Reader { sources, id, diags };
-        match file.name.as_str() {
+        let name = match file.extra {
+            false => file.name.clone(),
+            // As if it stood in the repository, but for the ledger.
+            true => format!("hw-tables/{}", file.name.split_once('/').map_or("", |(_, name)| name)).replace(LEDGER, "hw-tables/ids"),
+        };
+        match name.as_str() {
             "hw-tables/sources.ron" => {
                 loaded.sources.extend(reader.file::<SourcesFile>().map(|f| reader.values(f.sources)).unwrap_or_default());
             }

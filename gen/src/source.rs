@@ -41,6 +41,8 @@ pub struct SourceFile {
     pub path: Option<PathBuf>,
     /// Its contents.
     pub text: String,
+    /// It belongs to a folder of tables beside the repository's own.
+    pub extra: bool,
 }
 
 /// A line and a column, both from 1; columns count characters.
@@ -61,8 +63,16 @@ pub struct Sources {
 impl Sources {
     /// Adds a file.
     pub fn add(&mut self, name: &str, path: Option<&Path>, text: String) -> FileId {
-        self.files.push(SourceFile { name: name.to_string(), path: path.map(Path::to_path_buf), text });
+        self.files.push(SourceFile { name: name.to_string(), path: path.map(Path::to_path_buf), text, extra: false });
         FileId(self.files.len() as u32 - 1)
+    }
+    /// Adds a file of a folder of tables beside the repository's own.
+    pub fn add_extra(&mut self, name: &str, path: Option<&Path>, text: String) -> FileId {
+        let id = self.add(name, path, text);
+        if let Some(file) = self.files.last_mut() {
+            file.extra = true;
+        }
+        id
     }
     /// A file.
     ///

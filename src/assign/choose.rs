@@ -55,6 +55,8 @@ pub struct Staged {
     found: Evaluated,
 }
 
+/// Most registers of one tile that a lane can hold.
+const MAX_REGISTERS: u16 = u8::MAX as u16;
 /// Most (matrix atom, split over warps) candidates of one product.
 const MAX_PRODUCTS: usize = 128;
 
@@ -372,18 +374,30 @@ impl Chooser<'_, '_, '_, '_> {
         };
         let numbers = arch.atoms.len().saturating_mul(usize::from(warps).saturating_add(1));
         let mut order: heapless::Vec<(u32, u16), MAX_PRODUCTS> = heapless::Vec::new();
+        let mut why = PlanError::NoMatrixAtom(op);
         for number in 0..numbers {
             if let Some(product) = candidate(number) {
+                let registers = product.a.registers().max(product.b.registers()).max(product.c.registers());
+                if registers > MAX_REGISTERS {
+                    let fewest = if let PlanError::Registers { registers, .. } = why { registers } else { u16::MAX };
+                    why = PlanError::Registers { op, registers: registers.min(fewest), most: MAX_REGISTERS };
+                    let what = Candidate::Matrix(product.atom, product.warps.0, product.warps.1);
+                    self.plan.lose(Loser { op, what, why: Reject::Registers { registers, most: MAX_REGISTERS }, cost: 0 });
+                    continue;
+                }
                 let number = u16::try_from(number).unwrap_or(u16::MAX);
                 order.push((own(&product), number)).map_err(|_| full(PlanPool::Products, MAX_PRODUCTS))?;
             }
         }
         let mut best: Option<(Product, u32)> = None;
         let mark = self.plan.fragments.len();
-        let mut why = PlanError::NoMatrixAtom(op);
         // Cheapest first: once a total undercuts what the rest cost by themselves, they need no look.
         while let Some(next) = order.iter().enumerate().min_by_key(|(_, entry)| **entry).map(|(at, _)| at) {
-            let (base, number) = order.swap_remove(next);
+            let Some(&(base, number)) = order.get(next) else { break };
+            let Some(last) = order.pop() else { break };
+            if let Some(place) = order.get_mut(next) {
+                *place = last;
+            }
             let Some(product) = candidate(usize::from(number)) else { continue };
             let what = Candidate::Matrix(product.atom, product.warps.0, product.warps.1);
             if best.is_some_and(|(_, least)| least <= base) {
@@ -454,6 +468,12 @@ impl Chooser<'_, '_, '_, '_> {
         let narrowest = 32u16.checked_div(shape.bits).map_or(0, |n| log2_exact(u64::from(n)).unwrap_or(0));
         for vector in (narrowest..=shape.cols.min(7)).rev() {
             let Some(fragment) = blocked(shape, vector, self.setting.wave, self.setting.warps, true) else { continue };
+            let registers = fragment.registers();
+            if registers > MAX_REGISTERS {
+                why = PlanError::Registers { op, registers, most: MAX_REGISTERS };
+                self.plan.lose(Loser { op, what: Candidate::Blocked(vector), why: Reject::Registers { registers, most: MAX_REGISTERS }, cost: 0 });
+                continue;
+            }
             let cost = spread(self.program, value, fragment, self.plan.fragments).and_then(|()| self.total());
             self.plan.fragments.truncate(mark);
             let what = Candidate::Blocked(vector);
@@ -731,7 +751,7 @@ impl Chooser<'_, '_, '_, '_> {
             let mut record = Record { op: movement.op, losers: heapless::Vec::new(), dropped: 0 };
             let recorded = if self.plan.losers.capacity() > 0 { Some(&mut record) } else { None };
             let best = self.best_mover(k, &movement, map.as_ref().map(|(m, a)| (m, *a)), u32::MAX, recorded)?.ok_or(PlanError::Undecided(movement.op))?;
-            for loser in record.losers {
+            for &loser in &record.losers {
                 self.plan.lose(loser);
             }
             self.plan.losers_dropped = self.plan.losers_dropped.saturating_add(record.dropped);

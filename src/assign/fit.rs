@@ -38,6 +38,7 @@ impl Fit {
 
 /// Why a movement is no multiple of an atom. Each value carries the figures that decided.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum Reject {
     /// The atom serves another number of lanes (both as log2).
@@ -89,6 +90,13 @@ pub enum Reject {
     Element {
         /// Width of the element in bits.
         element_bits: u16,
+    },
+    /// A lane would hold more registers of the tile than a tuple can have.
+    Registers {
+        /// Registers wanted.
+        registers: u16,
+        /// Most there can be.
+        most: u16,
     },
     /// The atom's facts are not native here: the assembler would expand it.
     NotNative,

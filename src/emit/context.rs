@@ -18,6 +18,7 @@ const MAX_INDICES: usize = 64;
 
 /// Why nothing was emitted.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum EmitError {
     /// Steps or registers ran out, or the tables lack something.

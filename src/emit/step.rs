@@ -106,6 +106,7 @@ pub struct LoopSpan {
 
 /// What can run out while steps are written.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum StepError {
     /// No room for another step.
     Steps {
@@ -149,6 +150,7 @@ pub enum StepError {
 
 /// What is missing from an architecture's tables.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Missing {
     /// A move between registers of a class.
     Move(ClassId),

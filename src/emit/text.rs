@@ -35,6 +35,7 @@ pub struct Kernel<'k> {
 
 /// The sink refused, or a step names an operand that its atom lacks.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct TextError;
 
 impl From<core::fmt::Error> for TextError {

@@ -5,7 +5,10 @@
 use super::simplify::{holds, operand, view};
 use super::{Arena, ExprId};
 use crate::rewrite::{Binding, Bound, Terms, View, signed};
-use lanebook_tables::{Arch, Atom, AtomId, BuildNode, ClassId, Isa, MAX_TERM, Operand, RegisterKind, Role, Rule, Tables, Word};
+use lanebook_tables::{
+    Arch, Atom, AtomId, BuildNode, ClassId, Isa, MAX_INSTRUCTIONS, Operand, RegisterKind, Role,
+    Rule, Tables, Word,
+};
 
 /// Where a value lives: one a lane, or one a wave.
 pub(super) const VECTOR: usize = 0;
@@ -28,7 +31,13 @@ pub struct Choice {
 
 impl Choice {
     /// Nothing known.
-    pub const NONE: Choice = Choice { cost: NEVER, rule: u16::MAX, swaps: 0, needed: false, chain: false };
+    pub const NONE: Choice = Choice {
+        cost: NEVER,
+        rule: u16::MAX,
+        swaps: 0,
+        needed: false,
+        chain: false,
+    };
 }
 
 /// An arena as target patterns see it.
@@ -72,7 +81,9 @@ pub(super) enum Supply {
 pub(super) struct Plan {
     pub(super) cost: u32,
     pub(super) side: usize,
-    pub(super) supplies: [Supply; MAX_TERM],
+    /// Width of the result in bits.
+    pub(super) width: u32,
+    pub(super) supplies: [Supply; MAX_INSTRUCTIONS],
 }
 
 /// What the machine allows.
@@ -87,7 +98,8 @@ pub(super) struct Machine<'t> {
 #[derive(Copy, Clone)]
 enum Value {
     Leaf(Bound<ExprId>, usize),
-    Made(usize),
+    /// In a kind of register, so many bits wide.
+    Made(usize, u32),
 }
 
 /// What an operand takes without a register.
@@ -106,56 +118,117 @@ impl<'t> Machine<'t> {
             _ => None,
         }
     }
-    fn takes(&self, operand: &Operand<'_>, side: usize, width: u8) -> bool {
-        let bits = |class: ClassId| self.isa.classes.get(class.index()).map_or(0, |class| u32::from(class.bits));
+    fn bits(&self, class: ClassId, registers: u8) -> u32 {
+        self.isa.classes.get(class.index()).map_or(0, |class| {
+            u32::from(class.bits).saturating_mul(u32::from(registers))
+        })
+    }
+    fn takes(&self, operand: &Operand<'_>, side: usize, width: u32) -> bool {
         core::iter::once(&operand.class)
             .chain(operand.also)
-            .any(|class| self.side(*class) == Some(side) && bits(*class).checked_mul(u32::from(operand.registers)) == Some(u32::from(width)))
+            .any(|class| {
+                self.side(*class) == Some(side) && self.bits(*class, operand.registers) == width
+            })
     }
     fn immediate(&self, operand: &Operand<'_>, value: u64, width: u8) -> Immediate {
         let (low, high) = self.arch.inline_integers;
-        let (as_signed, as_unsigned) = (signed(value, width), i64::try_from(value).unwrap_or(i64::MIN));
+        let (as_signed, as_unsigned) = (
+            signed(value, width),
+            i64::try_from(value).unwrap_or(i64::MIN),
+        );
         let (from, to) = operand.range;
-        if operand.role != Role::Immediate && (i64::from(low)..=i64::from(high)).contains(&as_signed) {
+        if operand.role != Role::Immediate
+            && (i64::from(low)..=i64::from(high)).contains(&as_signed)
+        {
             return Immediate::Free(as_signed);
         }
         let free = operand.role == Role::Immediate || self.arch.scalar_reads == 0;
         for value in [as_signed, as_unsigned] {
             if (from..=to).contains(&value) {
-                return if free { Immediate::Free(value) } else { Immediate::Literal(value) };
+                return if free {
+                    Immediate::Free(value)
+                } else {
+                    Immediate::Literal(value)
+                };
             }
         }
         Immediate::No
     }
     /// The operands that take arguments, in order.
     pub(super) fn inputs(atom: &'t Atom<'t>) -> impl Iterator<Item = (usize, &'t Operand<'t>)> {
-        atom.operands.iter().enumerate().filter(|(_, operand)| operand.role != Role::Def && !operand.implicit)
+        atom.operands
+            .iter()
+            .enumerate()
+            .filter(|(_, operand)| operand.role != Role::Def && !operand.implicit)
     }
     /// The kind of register that an atom's result goes to.
     pub(super) fn result(&self, atom: AtomId) -> Option<(usize, ClassId, u8)> {
-        let first = self.tables.atom(atom)?.operands.first().filter(|operand| operand.role == Role::Def)?;
+        let first = self
+            .tables
+            .atom(atom)?
+            .operands
+            .first()
+            .filter(|operand| operand.role == Role::Def)?;
         Some((self.side(first.class)?, first.class, first.registers))
     }
 
+    /// What a rule's instructions cost without their arguments, and where the result goes.
+    pub(super) fn least(&self, rule: &Rule<'_>) -> Option<(u32, usize)> {
+        let Some(BuildNode::Inst(root, _)) = rule.replacement.first() else {
+            return None;
+        };
+        let (side, _, _) = self.result(*root)?;
+        let mut issue = 0u32;
+        for node in rule.replacement {
+            if let BuildNode::Inst(atom, _) = node {
+                issue = issue.checked_add(u32::from(self.tables.atom(*atom)?.cost.issue))?;
+            }
+        }
+        Some((issue.checked_mul(SLOT)?, side))
+    }
+
     /// Prices a rule with what its slots hold; `None` if an operand cannot be supplied. `price` answers what a node in a kind of register costs.
-    pub(super) fn plan(&self, arena: &Arena<'_>, rule: &Rule<'_>, binding: &Binding<ExprId>, price: impl Fn(ExprId, usize) -> u32) -> Option<Plan> {
-        let mut plan = Plan { cost: 0, side: VECTOR, supplies: [Supply::None; MAX_TERM] };
-        let mut stack = [Value::Made(VECTOR); MAX_TERM];
+    pub(super) fn plan(
+        &self,
+        arena: &Arena<'_>,
+        rule: &Rule<'_>,
+        binding: &Binding<ExprId>,
+        price: impl Fn(ExprId, usize) -> u32,
+    ) -> Option<Plan> {
+        let mut plan = Plan {
+            cost: 0,
+            side: VECTOR,
+            width: 0,
+            supplies: [Supply::None; MAX_INSTRUCTIONS],
+        };
+        let mut stack = [Value::Made(VECTOR, 0); MAX_INSTRUCTIONS];
         let mut depth = 0usize;
         for (at, node) in rule.replacement.iter().enumerate().rev() {
             let value = match *node {
                 BuildNode::Slot(slot) => Value::Leaf(binding.get(slot), at),
-                BuildNode::Const(value, width) => Value::Leaf(Bound::Const(if width == 32 { u64::from(value as u32) } else { value as u64 }, width), at),
+                BuildNode::Const(value, width) => Value::Leaf(
+                    Bound::Const(
+                        if width == 32 {
+                            u64::from(value as u32)
+                        } else {
+                            value as u64
+                        },
+                        width,
+                    ),
+                    at,
+                ),
                 BuildNode::Inst(atom, arity) => {
                     let start = depth.checked_sub(usize::from(arity))?;
-                    let (side, _, _) = self.result(atom)?;
+                    let (side, class, registers) = self.result(atom)?;
                     let atom = self.tables.atom(atom)?;
                     let args = stack.get(start..depth)?;
-                    let cost = self.instruction(arena, atom, side, args, &price, &mut plan.supplies)?;
+                    let cost =
+                        self.instruction(arena, atom, side, args, &price, &mut plan.supplies)?;
                     plan.cost = plan.cost.checked_add(cost)?;
                     plan.side = side;
+                    plan.width = self.bits(class, registers);
                     depth = start;
-                    Value::Made(side)
+                    Value::Made(side, plan.width)
                 }
                 // Constants are computed by `let`s in target rules; the rule compiler sees to that.
                 _ => return None,
@@ -163,7 +236,7 @@ impl<'t> Machine<'t> {
             *stack.get_mut(depth)? = value;
             depth = depth.checked_add(1)?;
         }
-        let root_is_made = matches!(stack.first(), Some(Value::Made(_)));
+        let root_is_made = matches!(stack.first(), Some(Value::Made(..)));
         (depth == 1 && root_is_made && plan.cost < NEVER).then_some(plan)
     }
 
@@ -174,19 +247,27 @@ impl<'t> Machine<'t> {
         side: usize,
         args: &[Value],
         price: &impl Fn(ExprId, usize) -> u32,
-        supplies: &mut [Supply; MAX_TERM],
+        supplies: &mut [Supply; MAX_INSTRUCTIONS],
     ) -> Option<u32> {
         let mut cost = u32::from(atom.cost.issue).checked_mul(SLOT)?;
         let limited = self.arch.scalar_reads > 0;
         let (mut reads, mut literals) = (0u8, [None::<i64>; 1]);
-        let limit = if side == VECTOR { self.arch.scalar_reads } else { u8::MAX };
+        let limit = if side == VECTOR {
+            self.arch.scalar_reads
+        } else {
+            u8::MAX
+        };
         let mut scalars = [None::<ExprId>; 4];
         // Literals first: they cannot be moved elsewhere, scalar registers can (to a vector register).
         let mut inputs = Self::inputs(atom);
         for value in args.iter().rev() {
             let (_, operand) = inputs.next()?;
-            let Value::Leaf(bound, at) = *value else { continue };
-            let Some((number, width)) = number(arena, bound) else { continue };
+            let Value::Leaf(bound, at) = *value else {
+                continue;
+            };
+            let Some((number, width)) = number(arena, bound) else {
+                continue;
+            };
             let supply = match self.immediate(operand, number, width) {
                 Immediate::Free(value) => Supply::Imm(value),
                 Immediate::Literal(value) if literals == [None] && reads < limit => {
@@ -209,30 +290,43 @@ impl<'t> Machine<'t> {
         for value in args.iter().rev() {
             let (_, operand) = inputs.next()?;
             if operand.role == Role::Immediate {
-                if !matches!(value, Value::Leaf(_, at) if matches!(supplies.get(*at), Some(Supply::Imm(_)))) {
+                if !matches!(value, Value::Leaf(_, at) if matches!(supplies.get(*at), Some(Supply::Imm(_))))
+                {
                     return None;
                 }
                 continue;
             }
             match *value {
-                Value::Made(side) => {
+                Value::Made(from, width) => {
                     // A value made inside the rule is read once; scalars count against the limit.
-                    let width = 32;
-                    if !self.takes(operand, side, width) && !self.takes(operand, side, 64) {
+                    if !self.takes(operand, from, width) {
                         return None;
                     }
-                    if side == SCALAR && limited {
+                    if from == SCALAR && side == VECTOR && limited {
                         reads = reads.checked_add(1).filter(|reads| *reads <= limit)?;
                     }
                 }
                 Value::Leaf(_, at) if matches!(supplies.get(at), Some(Supply::Imm(_))) => {}
                 Value::Leaf(Bound::Node(id), at) => {
-                    let width = arena.facts(id)?.width;
+                    let width = u32::from(arena.facts(id)?.width);
                     let known = scalars.contains(&Some(id));
-                    let scalar_fits = self.takes(operand, SCALAR, width) && (side == SCALAR || !limited || known || reads < limit);
-                    let vector = if self.takes(operand, VECTOR, width) { price(id, VECTOR) } else { NEVER };
-                    let scalar = if scalar_fits { price(id, SCALAR) } else { NEVER };
-                    let (from, paid) = if scalar < vector { (SCALAR, scalar) } else { (VECTOR, vector) };
+                    let scalar_fits = self.takes(operand, SCALAR, width)
+                        && (side == SCALAR || !limited || known || reads < limit);
+                    let vector = if self.takes(operand, VECTOR, width) {
+                        price(id, VECTOR)
+                    } else {
+                        NEVER
+                    };
+                    let scalar = if scalar_fits {
+                        price(id, SCALAR)
+                    } else {
+                        NEVER
+                    };
+                    let (from, paid) = if scalar < vector {
+                        (SCALAR, scalar)
+                    } else {
+                        (VECTOR, vector)
+                    };
                     if paid >= NEVER {
                         return None;
                     }

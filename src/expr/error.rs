@@ -4,6 +4,7 @@ use lanebook_tables::IndexOp;
 
 /// Errors of the arena, its analyses and its builders.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum ExprError {
     /// The arena is full.

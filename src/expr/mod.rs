@@ -13,21 +13,24 @@ mod cover;
 mod error;
 mod eval;
 mod facts;
+mod reach;
 mod select;
 mod simplify;
 mod split;
 mod step;
+mod want;
 
-pub use arena::{Arena, Expr, ExprId, Node, VarId, Variable};
+pub use arena::{Arena, Expr, ExprId, MAX_NODES, Node, VarId, Variable};
 pub use bits::{BitColumn, Combine, MAX_BIT_COLUMNS, from_bits};
 pub use cover::Choice;
 pub use error::ExprError;
 pub use eval::evaluate;
 pub use facts::Facts;
-pub use select::{Place, SelectError, SelectScratch, Selector, Want};
+pub use select::Selector;
 pub use simplify::{SimplifyScratch, simplify};
 pub use split::{frontier, split_constant};
 pub use step::{Arg, Reg, StepSink};
+pub use want::{Place, SelectError, SelectScratch, Want};
 
 #[cfg(test)]
 mod tests;

@@ -6,80 +6,15 @@
 //! rules read, one pass upward emits each marked node once. Nodes computed by earlier calls are remembered and cost nothing.
 use super::cover::{Choice, Machine, NEVER, Plan, SCALAR, Supply, Terminal, VECTOR};
 use super::simplify::count_uses;
+use super::want::{Place, SelectError, SelectScratch, Want};
 use super::{Arena, Arg, Expr, ExprId, Reg, StepSink};
-use crate::rewrite::{Binding, Swaps, find, matches};
-use lanebook_tables::{ArchId, AtomId, BuildNode, IsaId, Language, MAX_TERM, Role, Rule, RuleId, RuleSet, Tables};
+use crate::rewrite::{Binding, Look, Swaps, find_at, matches};
+use lanebook_tables::{
+    ArchId, AtomId, BuildNode, Language, MAX_INSTRUCTIONS, Role, Rule, RuleId, RuleSet, Tables,
+};
 
 /// Most target rules in a table.
 const MAX_RULES: usize = 1024;
-
-/// Which kind of register a root is wanted in.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// Whichever is cheaper.
-    Any,
-    /// One value a lane.
-    Vector,
-    /// One value a wave; the expression must be uniform or end in a rule that makes it so.
-    Scalar,
-}
-
-/// A root to compute.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Want {
-    /// The node.
-    pub node: ExprId,
-    /// Where.
-    pub place: Place,
-}
-
-/// Why nothing was selected. Steps pushed before an error of the sink remain with the sink.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum SelectError<E> {
-    /// The architecture does not exist in the tables.
-    UnknownArch(ArchId),
-    /// No target rules for the instruction set and phase.
-    NoRules {
-        /// The instruction set.
-        isa: IsaId,
-        /// The phase.
-        phase: u8,
-    },
-    /// More target rules than supported.
-    TooManyRules {
-        /// Rules in the table.
-        rules: u16,
-    },
-    /// A lent slice is too short.
-    Scratch {
-        /// Entries needed.
-        needed: u16,
-        /// Entries lent.
-        lent: u16,
-    },
-    /// No rule computes this node into the wanted kind of register.
-    NoInstruction {
-        /// The node.
-        node: ExprId,
-        /// A scalar register was wanted.
-        scalar: bool,
-    },
-    /// A compiled rule is not well formed (tables from outside the build).
-    BadRule(RuleId),
-    /// The sink refused.
-    Sink(E),
-}
-
-/// Storage that a [`Selector`] borrows, each at least as long as the arena's capacity.
-pub struct SelectScratch<'s> {
-    /// Registers of computed nodes, vector and scalar; kept between calls.
-    pub memo: &'s mut [[Option<Reg>; 2]],
-    /// The best rule of each node.
-    pub choice: &'s mut [[Choice; 2]],
-    /// How many nodes read a node.
-    pub uses: &'s mut [u16],
-}
 
 /// Selects instructions of one architecture. It remembers what it has computed, so calls share work; use one for
 /// each stretch of code in which earlier results may be used.
@@ -95,23 +30,58 @@ impl<'t, 's> Selector<'t, 's> {
     ///
     /// # Errors
     /// Unknown architecture, no rules.
-    pub fn new(tables: &'t Tables<'t>, arch: ArchId, phase: u8, scratch: SelectScratch<'s>) -> Result<Self, SelectError<core::convert::Infallible>> {
+    pub fn new(
+        tables: &'t Tables<'t>,
+        arch: ArchId,
+        phase: u8,
+        scratch: SelectScratch<'s>,
+    ) -> Result<Self, SelectError<core::convert::Infallible>> {
         let arch_data = tables.arch(arch).ok_or(SelectError::UnknownArch(arch))?;
-        let isa = tables.isa(arch_data.isa).ok_or(SelectError::UnknownArch(arch))?;
-        let missing = SelectError::NoRules { isa: arch_data.isa, phase };
-        let set = tables.rules.set(Language::Target, Some(arch_data.isa), phase).ok_or(missing)?;
+        let isa = tables
+            .isa(arch_data.isa)
+            .ok_or(SelectError::UnknownArch(arch))?;
+        let missing = SelectError::NoRules {
+            isa: arch_data.isa,
+            phase,
+        };
+        let set = tables
+            .rules
+            .set(Language::Target, Some(arch_data.isa), phase)
+            .ok_or(missing)?;
         let mut usable = [0u64; MAX_RULES / 64];
+        let sorted = arch_data.atoms.is_sorted_by_key(|have| have.atom);
+        let has = |atom: AtomId| match sorted {
+            true => arch_data
+                .atoms
+                .binary_search_by_key(&atom, |have| have.atom)
+                .is_ok(),
+            false => arch_data.atoms.iter().any(|have| have.atom == atom),
+        };
         for (number, rule) in tables.rules.rules.iter().enumerate() {
-            let has = |atom: AtomId| arch_data.atoms.iter().any(|have| have.atom == atom);
-            let fits = rule.language == Language::Target && rule.replacement.iter().all(|node| !matches!(node, BuildNode::Inst(atom, _) if !has(*atom)));
+            let fits = rule.language == Language::Target
+                && rule
+                    .replacement
+                    .iter()
+                    .all(|node| !matches!(node, BuildNode::Inst(atom, _) if !has(*atom)));
             if fits {
-                let too_many = SelectError::TooManyRules { rules: u16::try_from(tables.rules.rules.len()).unwrap_or(u16::MAX) };
+                let too_many = SelectError::TooManyRules {
+                    rules: u16::try_from(tables.rules.rules.len()).unwrap_or(u16::MAX),
+                };
                 let word = usable.get_mut(number >> 6).ok_or(too_many)?;
                 *word |= 1u64.wrapping_shl((number & 63) as u32);
             }
         }
         scratch.memo.fill([None; 2]);
-        Ok(Self { machine: Machine { tables, arch: arch_data, isa }, set, usable, scratch })
+        Ok(Self {
+            machine: Machine {
+                tables,
+                arch: arch_data,
+                isa,
+            },
+            set,
+            usable,
+            scratch,
+        })
     }
 
     /// Forgets what was computed.
@@ -129,7 +99,12 @@ impl<'t, 's> Selector<'t, 's> {
     /// Tells that a register already holds a node.
     pub fn remember(&mut self, node: ExprId, reg: Reg) {
         let side = self.machine.side(reg.class).unwrap_or(VECTOR);
-        if let Some(place) = self.scratch.memo.get_mut(node.index()).and_then(|memo| memo.get_mut(side)) {
+        if let Some(place) = self
+            .scratch
+            .memo
+            .get_mut(node.index())
+            .and_then(|memo| memo.get_mut(side))
+        {
             *place = Some(reg);
         }
     }
@@ -157,36 +132,61 @@ impl<'t, 's> Selector<'t, 's> {
         out: &mut [Option<Reg>],
         sink: &mut S,
     ) -> Result<(), SelectError<S::Error>> {
-        let lent = self.scratch.memo.len().min(self.scratch.choice.len()).min(self.scratch.uses.len());
+        let lent = self
+            .scratch
+            .memo
+            .len()
+            .min(self.scratch.choice.len())
+            .min(self.scratch.uses.len());
         let short = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
         if lent < arena.len() {
-            return Err(SelectError::Scratch { needed: short(arena.len()), lent: short(lent) });
+            return Err(SelectError::Scratch {
+                needed: short(arena.len()),
+                lent: short(lent),
+            });
         }
         if out.len() < roots.len() {
-            return Err(SelectError::Scratch { needed: short(roots.len()), lent: short(out.len()) });
+            return Err(SelectError::Scratch {
+                needed: short(roots.len()),
+                lent: short(out.len()),
+            });
         }
         let memo = &*self.scratch.memo;
-        count_uses(arena, roots.iter().map(|want| want.node), self.scratch.uses, |id| memo.get(id.index()).is_some_and(|regs| *regs != [None; 2]));
-        for index in 0..arena.len() {
-            if let Some(place) = self.scratch.choice.get_mut(index) {
+        let computed = |id: ExprId| memo.get(id.index()).is_some_and(|regs| *regs != [None; 2]);
+        let reach = count_uses(
+            arena,
+            roots.iter().map(|want| want.node),
+            self.scratch.uses,
+            computed,
+        );
+        for id in reach.ascending() {
+            if let Some(place) = self.scratch.choice.get_mut(id.index()) {
                 *place = [Choice::NONE; 2];
             }
-            if self.scratch.uses.get(index).is_some_and(|uses| *uses > 0) {
-                self.price(arena, variables, ExprId(short(index)))?;
-            }
+            self.price(arena, variables, id)?;
         }
         for want in roots {
             let side = self.root_side(*want);
-            match self.scratch.choice.get_mut(want.node.index()).and_then(|sides| sides.get_mut(side)) {
+            match self
+                .scratch
+                .choice
+                .get_mut(want.node.index())
+                .and_then(|sides| sides.get_mut(side))
+            {
                 Some(choice) if choice.cost < NEVER => choice.needed = true,
-                _ => return Err(SelectError::NoInstruction { node: want.node, scalar: side == SCALAR }),
+                _ => {
+                    return Err(SelectError::NoInstruction {
+                        node: want.node,
+                        scalar: side == SCALAR,
+                    });
+                }
             }
         }
-        for index in (0..arena.len()).rev() {
-            self.mark(arena, ExprId(short(index)))?;
+        for id in reach.descending() {
+            self.mark(arena, id)?;
         }
-        for index in 0..arena.len() {
-            self.emit(arena, ExprId(short(index)), sink)?;
+        for id in reach.ascending() {
+            self.emit(arena, id, sink)?;
         }
         for (want, place) in roots.iter().zip(out.iter_mut()) {
             let side = self.root_side(*want);
@@ -205,13 +205,23 @@ impl<'t, 's> Selector<'t, 's> {
     }
 
     fn choice(&self, id: ExprId, side: usize) -> Choice {
-        self.scratch.choice.get(id.index()).and_then(|sides| sides.get(side)).copied().unwrap_or(Choice::NONE)
+        self.scratch
+            .choice
+            .get(id.index())
+            .and_then(|sides| sides.get(side))
+            .copied()
+            .unwrap_or(Choice::NONE)
     }
     fn cost(&self, id: ExprId, side: usize) -> u32 {
         self.choice(id, side).cost
     }
     fn register(&self, id: ExprId, side: usize) -> Option<Reg> {
-        self.scratch.memo.get(id.index()).and_then(|sides| sides.get(side)).copied().flatten()
+        self.scratch
+            .memo
+            .get(id.index())
+            .and_then(|sides| sides.get(side))
+            .copied()
+            .flatten()
     }
     /// What one reader pays for a node.
     fn share(&self, arena: &Arena<'_>, id: ExprId, side: usize) -> u32 {
@@ -221,19 +231,40 @@ impl<'t, 's> Selector<'t, 's> {
             return cost;
         }
         let readers = u32::from(self.scratch.uses.get(id.index()).copied().unwrap_or(1)).max(1);
-        if cost >= NEVER { NEVER } else { cost.div_ceil(readers) }
+        if cost >= NEVER {
+            NEVER
+        } else {
+            cost.div_ceil(readers)
+        }
     }
     fn set_choice(&mut self, id: ExprId, side: usize, choice: Choice) {
-        if let Some(place) = self.scratch.choice.get_mut(id.index()).and_then(|sides| sides.get_mut(side)) {
+        if let Some(place) = self
+            .scratch
+            .choice
+            .get_mut(id.index())
+            .and_then(|sides| sides.get_mut(side))
+        {
             *place = choice;
         }
     }
 
     /// Finds the best rules for one node.
-    fn price<E>(&mut self, arena: &Arena<'_>, variables: &[Option<Reg>], id: ExprId) -> Result<(), SelectError<E>> {
+    fn price<E>(
+        &mut self,
+        arena: &Arena<'_>,
+        variables: &[Option<Reg>],
+        id: ExprId,
+    ) -> Result<(), SelectError<E>> {
         for side in [VECTOR, SCALAR] {
             if self.register(id, side).is_some() {
-                self.set_choice(id, side, Choice { cost: 0, ..Choice::NONE });
+                self.set_choice(
+                    id,
+                    side,
+                    Choice {
+                        cost: 0,
+                        ..Choice::NONE
+                    },
+                );
             }
         }
         if let Some(Expr::Var(var)) = arena.get(id)
@@ -241,24 +272,42 @@ impl<'t, 's> Selector<'t, 's> {
             && let Some(side) = self.machine.side(reg.class)
         {
             self.remember(id, reg);
-            self.set_choice(id, side, Choice { cost: 0, ..Choice::NONE });
+            self.set_choice(
+                id,
+                side,
+                Choice {
+                    cost: 0,
+                    ..Choice::NONE
+                },
+            );
         }
-        let computed = self.scratch.memo.get(id.index()).is_some_and(|regs| *regs != [None; 2]);
-        let root = match (Terminal { arena, uses: self.scratch.uses }, arena.get(id)) {
-            (_, Some(Expr::Const(_))) => Some(RuleSet::ROOT_CONST),
-            (_, Some(Expr::Op(op, _))) => Some(op as usize),
+        let computed = self
+            .scratch
+            .memo
+            .get(id.index())
+            .is_some_and(|regs| *regs != [None; 2]);
+        let root = match arena.get(id) {
+            Some(Expr::Const(_)) => Some(RuleSet::ROOT_CONST),
+            Some(Expr::Op(op, _)) => Some(op as usize),
             _ => None,
         };
+        let look = Look::at(
+            &Terminal {
+                arena,
+                uses: self.scratch.uses,
+            },
+            id,
+        );
         let set = self.set;
         if let Some(root) = root.filter(|_| !computed) {
             for rule in set.rules_for(root) {
-                self.try_rule(arena, id, *rule, false)?;
+                self.try_rule(arena, id, &look, *rule, false)?;
             }
         }
         // From one kind of register to the other. Priced after both, so that neither waits for the other.
         let before = [self.choice(id, VECTOR), self.choice(id, SCALAR)];
         for rule in set.rules_for(RuleSet::ROOT_ANY) {
-            self.try_rule(arena, id, *rule, true)?;
+            self.try_rule(arena, id, &look, *rule, true)?;
         }
         let after = [self.choice(id, VECTOR), self.choice(id, SCALAR)];
         if let ([a, b], [c, d]) = (after, before)
@@ -266,39 +315,96 @@ impl<'t, 's> Selector<'t, 's> {
             && b.chain
         {
             // Both changed against the old price of the other: keep the one that was computed.
-            let (side, old) = if c.cost <= d.cost { (VECTOR, c) } else { (SCALAR, d) };
+            let (side, old) = if c.cost <= d.cost {
+                (VECTOR, c)
+            } else {
+                (SCALAR, d)
+            };
             self.set_choice(id, side, old);
         }
         Ok(())
     }
 
     fn rule<E>(&self, id: RuleId) -> Result<&'t Rule<'t>, SelectError<E>> {
-        self.machine.tables.rules.rule(id).ok_or(SelectError::BadRule(id))
+        self.machine
+            .tables
+            .rules
+            .rule(id)
+            .ok_or(SelectError::BadRule(id))
     }
 
     /// Prices every fit of a rule at a node and keeps the best.
-    fn try_rule<E>(&mut self, arena: &Arena<'_>, id: ExprId, rule_id: RuleId, chain: bool) -> Result<(), SelectError<E>> {
-        if self.usable.get(rule_id.index() >> 6).is_none_or(|word| word.wrapping_shr(u32::from(rule_id.0 & 63)) & 1 == 0) {
+    fn try_rule<E>(
+        &mut self,
+        arena: &Arena<'_>,
+        id: ExprId,
+        look: &Look<ExprId>,
+        rule_id: RuleId,
+        chain: bool,
+    ) -> Result<(), SelectError<E>> {
+        if self
+            .usable
+            .get(rule_id.index() >> 6)
+            .is_none_or(|word| word.wrapping_shr(u32::from(rule_id.0 & 63)) & 1 == 0)
+        {
             return Ok(());
         }
         let rule = self.rule(rule_id)?;
+        // Not even with arguments for nothing.
+        if self
+            .machine
+            .least(rule)
+            .is_none_or(|(least, side)| least >= self.cost(id, side))
+        {
+            return Ok(());
+        }
         let mut from = Some(Swaps::default());
         while let Some(swaps) = from {
-            let terminal = Terminal { arena, uses: self.scratch.uses };
-            let Some((binding, at, next)) = find(&terminal, rule, id, swaps) else { break };
+            let terminal = Terminal {
+                arena,
+                uses: self.scratch.uses,
+            };
+            let Some((binding, at, next)) = find_at(&terminal, rule, look, swaps) else {
+                break;
+            };
             if let Some(plan) = self.plan(arena, rule, &binding, id, chain)
                 && plan.cost < self.cost(id, plan.side)
             {
-                self.set_choice(id, plan.side, Choice { cost: plan.cost, rule: rule_id.0, swaps: at.0, needed: false, chain });
+                self.set_choice(
+                    id,
+                    plan.side,
+                    Choice {
+                        cost: plan.cost,
+                        rule: rule_id.0,
+                        swaps: at.0,
+                        needed: false,
+                        chain,
+                    },
+                );
             }
             from = next;
         }
         Ok(())
     }
 
-    fn plan(&self, arena: &Arena<'_>, rule: &Rule<'_>, binding: &Binding<ExprId>, id: ExprId, chain: bool) -> Option<Plan> {
+    fn plan(
+        &self,
+        arena: &Arena<'_>,
+        rule: &Rule<'_>,
+        binding: &Binding<ExprId>,
+        id: ExprId,
+        chain: bool,
+    ) -> Option<Plan> {
         // A chain rule reads the node itself: all of its price, and never from the kind of register it writes.
-        self.machine.plan(arena, rule, binding, |node, side| if chain && node == id { self.chain_price(rule, id, side) } else { self.share(arena, node, side) })
+        let plan = self.machine.plan(arena, rule, binding, |node, side| {
+            if chain && node == id {
+                self.chain_price(rule, id, side)
+            } else {
+                self.share(arena, node, side)
+            }
+        })?;
+        // Rules for constants and copies fit nodes of any width; their instructions do not.
+        (arena.facts(id).map(|facts| u32::from(facts.width)) == Some(plan.width)).then_some(plan)
     }
     fn chain_price(&self, rule: &Rule<'_>, id: ExprId, side: usize) -> u32 {
         let into = match rule.replacement.first() {
@@ -306,7 +412,11 @@ impl<'t, 's> Selector<'t, 's> {
             _ => None,
         };
         let choice = self.choice(id, side);
-        if into == Some(side) || choice.chain { NEVER } else { choice.cost }
+        if into == Some(side) || choice.chain {
+            NEVER
+        } else {
+            choice.cost
+        }
     }
 
     /// Marks what the chosen rules of a needed node read.
@@ -321,7 +431,11 @@ impl<'t, 's> Selector<'t, 's> {
                 let plan = self.chosen(arena, id, choice)?;
                 for supply in plan.supplies {
                     if let Supply::Node(node, side) = supply
-                        && let Some(other) = self.scratch.choice.get_mut(node.index()).and_then(|sides| sides.get_mut(side))
+                        && let Some(other) = self
+                            .scratch
+                            .choice
+                            .get_mut(node.index())
+                            .and_then(|sides| sides.get_mut(side))
                     {
                         other.needed = true;
                     }
@@ -331,16 +445,31 @@ impl<'t, 's> Selector<'t, 's> {
         Ok(())
     }
 
-    fn chosen<E>(&self, arena: &Arena<'_>, id: ExprId, choice: Choice) -> Result<Plan, SelectError<E>> {
+    fn chosen<E>(
+        &self,
+        arena: &Arena<'_>,
+        id: ExprId,
+        choice: Choice,
+    ) -> Result<Plan, SelectError<E>> {
         let rule_id = RuleId(choice.rule);
         let rule = self.rule(rule_id)?;
-        let terminal = Terminal { arena, uses: self.scratch.uses };
-        let binding = matches(&terminal, rule, id, Swaps(choice.swaps)).ok_or(SelectError::BadRule(rule_id))?;
-        self.plan(arena, rule, &binding, id, choice.chain).ok_or(SelectError::BadRule(rule_id))
+        let terminal = Terminal {
+            arena,
+            uses: self.scratch.uses,
+        };
+        let binding = matches(&terminal, rule, id, Swaps(choice.swaps))
+            .ok_or(SelectError::BadRule(rule_id))?;
+        self.plan(arena, rule, &binding, id, choice.chain)
+            .ok_or(SelectError::BadRule(rule_id))
     }
 
     /// Emits a needed node.
-    fn emit<S: StepSink>(&mut self, arena: &Arena<'_>, id: ExprId, sink: &mut S) -> Result<(), SelectError<S::Error>> {
+    fn emit<S: StepSink>(
+        &mut self,
+        arena: &Arena<'_>,
+        id: ExprId,
+        sink: &mut S,
+    ) -> Result<(), SelectError<S::Error>> {
         for chain in [false, true] {
             for side in [VECTOR, SCALAR] {
                 let choice = self.choice(id, side);
@@ -349,7 +478,12 @@ impl<'t, 's> Selector<'t, 's> {
                 }
                 let plan = self.chosen(arena, id, choice)?;
                 let reg = self.push(RuleId(choice.rule), &plan, sink)?;
-                if let Some(place) = self.scratch.memo.get_mut(id.index()).and_then(|sides| sides.get_mut(side)) {
+                if let Some(place) = self
+                    .scratch
+                    .memo
+                    .get_mut(id.index())
+                    .and_then(|sides| sides.get_mut(side))
+                {
                     *place = Some(reg);
                 }
             }
@@ -358,10 +492,15 @@ impl<'t, 's> Selector<'t, 's> {
     }
 
     /// Emits a rule's instructions, inner ones first.
-    fn push<S: StepSink>(&self, rule_id: RuleId, plan: &Plan, sink: &mut S) -> Result<Reg, SelectError<S::Error>> {
+    fn push<S: StepSink>(
+        &self,
+        rule_id: RuleId,
+        plan: &Plan,
+        sink: &mut S,
+    ) -> Result<Reg, SelectError<S::Error>> {
         let bad = SelectError::BadRule(rule_id);
         let rule: &Rule<'_> = self.rule(rule_id)?;
-        let mut stack = [Arg::None; MAX_TERM];
+        let mut stack = [Arg::None; MAX_INSTRUCTIONS];
         let mut depth = 0usize;
         for (at, node) in rule.replacement.iter().enumerate().rev() {
             let value = match (*node, plan.supplies.get(at)) {
@@ -376,15 +515,23 @@ impl<'t, 's> Selector<'t, 's> {
                     }
                     let reg = sink.fresh(class, count).map_err(SelectError::Sink)?;
                     *args.first_mut().ok_or(bad)? = Arg::Reg(reg);
-                    if atom.operands.iter().skip(1).any(|operand| operand.role == Role::Def && !operand.implicit) {
+                    if atom
+                        .operands
+                        .iter()
+                        .skip(1)
+                        .any(|operand| operand.role == Role::Def && !operand.implicit)
+                    {
                         return Err(bad);
                     }
-                    sink.push(atom_id, args.get(..atom.operands.len()).ok_or(bad)?).map_err(SelectError::Sink)?;
+                    sink.push(atom_id, args.get(..atom.operands.len()).ok_or(bad)?)
+                        .map_err(SelectError::Sink)?;
                     depth = start;
                     Arg::Reg(reg)
                 }
                 (_, Some(Supply::Imm(value))) => Arg::Imm(*value),
-                (_, Some(Supply::Node(id, side))) => Arg::Reg(self.register(*id, *side).ok_or(bad)?),
+                (_, Some(Supply::Node(id, side))) => {
+                    Arg::Reg(self.register(*id, *side).ok_or(bad)?)
+                }
                 _ => return Err(bad),
             };
             *stack.get_mut(depth).ok_or(bad)? = value;

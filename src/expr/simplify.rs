@@ -3,6 +3,7 @@
 //! Nodes never change, so a replaced node is *forwarded*: later nodes are rebuilt over the replacement. The worklist
 //! is a stack with the oldest node on top, and a rewrite puts its new nodes on top of that, so that a node is looked at
 //! only when its operands are final; each node is settled once.
+use super::reach::Reach;
 use super::{Arena, Expr, ExprError, ExprId, Facts};
 use crate::rewrite::{Bound, Graph, RunError, Stats, Terms, TileMake, View, Work, run};
 use heapless::VecView;
@@ -33,21 +34,28 @@ pub fn simplify(
     fuel: &mut u32,
     trace: impl FnMut(RuleId, ExprId),
 ) -> Result<Stats, RunError<ExprError>> {
-    let Some(set) = rules.set(Language::Index, None, phase) else { return Ok(Stats::default()) };
+    let Some(set) = rules.set(Language::Index, None, phase) else {
+        return Ok(Stats::default());
+    };
     let lent = scratch.forward.len().min(scratch.uses.len());
     if lent < arena.capacity() {
         let short = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
-        return Err(RunError::Graph(ExprError::Scratch { needed: short(arena.capacity()), lent: short(lent) }));
+        return Err(RunError::Graph(ExprError::Scratch {
+            needed: short(arena.capacity()),
+            lent: short(lent),
+        }));
     }
     scratch.forward.fill(ExprId::NONE);
-    count_uses(arena, roots.iter().copied(), scratch.uses, |_| false);
+    let reach = count_uses(arena, roots.iter().copied(), scratch.uses, |_| false);
     let mut work = Work::new(scratch.work);
-    for index in (0..arena.len()).rev() {
-        if scratch.uses.get(index).is_some_and(|uses| *uses > 0) {
-            work.push(ExprId(u16::try_from(index).unwrap_or(u16::MAX)))?;
-        }
+    for id in reach.descending() {
+        work.push(id)?;
     }
-    let mut session = Session { arena, forward: scratch.forward, uses: scratch.uses };
+    let mut session = Session {
+        arena,
+        forward: scratch.forward,
+        uses: scratch.uses,
+    };
     let stats = run(&mut session, rules, set, &mut work, fuel, trace)?;
     for root in roots.iter_mut() {
         *root = session.resolve(*root);
@@ -56,34 +64,47 @@ pub fn simplify(
 }
 
 /// Counts, for each node reachable from the roots, how many reachable nodes and roots read it. Nodes for which
-/// `stop` holds are counted but not entered. Others get 0.
-pub(super) fn count_uses(arena: &Arena<'_>, roots: impl Iterator<Item = ExprId>, uses: &mut [u16], stop: impl Fn(ExprId) -> bool) {
+/// `stop` holds are counted but not entered. Others get 0. Answers which nodes were reached.
+pub(super) fn count_uses(
+    arena: &Arena<'_>,
+    roots: impl Iterator<Item = ExprId>,
+    uses: &mut [u16],
+    stop: impl Fn(ExprId) -> bool,
+) -> Reach {
     uses.fill(0);
-    let bump = |uses: &mut [u16], id: ExprId| {
-        if let Some(count) = uses.get_mut(id.index()) {
+    let mut reach = Reach::new();
+    let bump = |uses: &mut [u16], reach: &mut Reach, id: ExprId| {
+        if id != ExprId::NONE
+            && let Some(count) = uses.get_mut(id.index())
+        {
             *count = count.saturating_add(1);
+            reach.add(id);
         }
     };
-    for root in roots {
-        bump(uses, root);
+    for root in roots.filter(|root| root.index() < arena.len()) {
+        bump(uses, &mut reach, root);
     }
-    for index in (0..arena.len()).rev() {
-        let id = ExprId(u16::try_from(index).unwrap_or(u16::MAX));
-        if uses.get(index).is_none_or(|count| *count == 0) || stop(id) {
-            continue;
-        }
-        if let Some(Expr::Op(_, args)) = arena.get(id) {
+    let mut from = ExprId::NONE;
+    while let Some(id) = reach.before(from) {
+        from = id;
+        if let Some(Expr::Op(_, args)) = arena.get(id)
+            && !stop(id)
+        {
             for arg in args {
-                bump(uses, arg);
+                bump(uses, &mut reach, arg);
             }
         }
     }
+    reach
 }
 
 /// An arena as patterns see it.
 pub(super) fn view(arena: &Arena<'_>, id: ExprId) -> View {
     match (arena.get(id), arena.facts(id)) {
-        (Some(Expr::Const(value)), Some(facts)) => View::Const { value, width: facts.width },
+        (Some(Expr::Const(value)), Some(facts)) => View::Const {
+            value,
+            width: facts.width,
+        },
         (Some(Expr::Op(op, _)), _) => View::Index(op),
         _ => View::Leaf,
     }
@@ -96,13 +117,18 @@ pub(super) fn holds(arena: &Arena<'_>, uses: &[u16], word: Word, args: &[Bound<E
         Bound::Const(value, width) => Some(Facts::constant(*value, *width)),
         Bound::Free => None,
     };
-    let Some(first) = facts(args.first()) else { return false };
+    let Some(first) = facts(args.first()) else {
+        return false;
+    };
     let second = facts(args.get(1));
     match (word, second) {
         (Word::Disjoint, Some(other)) => first.possible() & other.possible() == 0,
         (Word::Covers, Some(other)) => other.possible() & !first.ones == 0,
         (Word::Below, Some(limit)) => first.high < limit.ones,
-        (Word::NoCarry, Some(other)) => first.high.checked_add(other.high).is_some_and(|sum| sum <= u64::from(u32::MAX)),
+        (Word::NoCarry, Some(other)) => first
+            .high
+            .checked_add(other.high)
+            .is_some_and(|sum| sum <= u64::from(u32::MAX)),
         (Word::Uniform, _) => first.uniform(),
         (Word::SingleUse, _) => match args.first() {
             Some(Bound::Node(id)) => uses.get(id.index()).is_some_and(|count| *count <= 1),
@@ -167,7 +193,10 @@ impl Terms for Session<'_, '_> {
 /// An operand of a node.
 pub(super) fn operand(arena: &Arena<'_>, id: ExprId, number: u8) -> Option<ExprId> {
     match arena.get(id)? {
-        Expr::Op(_, args) => args.get(usize::from(number)).copied().filter(|arg| *arg != ExprId::NONE),
+        Expr::Op(_, args) => args
+            .get(usize::from(number))
+            .copied()
+            .filter(|arg| *arg != ExprId::NONE),
         _ => None,
     }
 }
@@ -180,13 +209,25 @@ impl Graph for Session<'_, '_> {
         if self.forward.get(id.index()) != Some(&ExprId::NONE) {
             return Ok(None);
         }
-        let Some(Expr::Op(op, args)) = self.arena.get(id) else { return Ok(Some(id)) };
-        let [a, b] = args.map(|arg| if arg == ExprId::NONE { arg } else { self.resolve(arg) });
+        let Some(Expr::Op(op, args)) = self.arena.get(id) else {
+            return Ok(Some(id));
+        };
+        let [a, b] = args.map(|arg| {
+            if arg == ExprId::NONE {
+                arg
+            } else {
+                self.resolve(arg)
+            }
+        });
         let new = if [a, b] == args {
             id
         } else {
             let before = self.arena.len();
-            let new = if b == ExprId::NONE { self.arena.op(op, &[a])? } else { self.arena.op(op, &[a, b])? };
+            let new = if b == ExprId::NONE {
+                self.arena.op(op, &[a])?
+            } else {
+                self.arena.op(op, &[a, b])?
+            };
             self.note(before, new)
         };
         if new != id {
@@ -212,10 +253,20 @@ impl Graph for Session<'_, '_> {
         let new = self.arena.op(op, args)?;
         Ok(self.note(before, new))
     }
-    fn make_tile(&mut self, _: TileMake<ExprId>, _: &[ExprId], _: ExprId) -> Result<ExprId, ExprError> {
+    fn make_tile(
+        &mut self,
+        _: TileMake<ExprId>,
+        _: &[ExprId],
+        _: ExprId,
+    ) -> Result<ExprId, ExprError> {
         Err(ExprError::TileOperation)
     }
-    fn replace(&mut self, old: ExprId, new: ExprId, work: &mut Work<'_, ExprId>) -> Result<(), RunError<ExprError>> {
+    fn replace(
+        &mut self,
+        old: ExprId,
+        new: ExprId,
+        work: &mut Work<'_, ExprId>,
+    ) -> Result<(), RunError<ExprError>> {
         if let Some(place) = self.forward.get_mut(old.index()) {
             *place = new;
         }

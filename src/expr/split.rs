@@ -9,13 +9,21 @@ use lanebook_tables::IndexOp;
 /// If the node does not exist.
 pub fn split_constant(arena: &Arena<'_>, id: ExprId) -> Result<(ExprId, i64), ExprError> {
     let Some(Expr::Op(op, [base, last])) = arena.get(id) else {
-        return if arena.get(id).is_some() { Ok((id, 0)) } else { Err(ExprError::UnknownNode(id)) };
+        return if arena.get(id).is_some() {
+            Ok((id, 0))
+        } else {
+            Err(ExprError::UnknownNode(id))
+        };
     };
-    let (Some(value), Some(facts)) = (arena.constant_value(last), arena.facts(base)) else { return Ok((id, 0)) };
+    let (Some(value), Some(facts)) = (arena.constant_value(last), arena.facts(base)) else {
+        return Ok((id, 0));
+    };
     match op {
         IndexOp::Add => Ok((base, i64::from(value as u32 as i32))),
         IndexOp::Add64 => Ok((base, value as i64)),
-        IndexOp::Or | IndexOp::Xor if facts.possible() & value == 0 => Ok((base, i64::from(value as u32 as i32))),
+        IndexOp::Or | IndexOp::Xor if facts.possible() & value == 0 => {
+            Ok((base, i64::from(value as u32 as i32)))
+        }
         _ => Ok((id, 0)),
     }
 }
@@ -26,7 +34,13 @@ pub fn split_constant(arena: &Arena<'_>, id: ExprId) -> Result<(ExprId, i64), Ex
 ///
 /// # Errors
 /// If the scratch is too short.
-pub fn frontier(arena: &Arena<'_>, root: ExprId, level: u8, marks: &mut [bool], mut found: impl FnMut(ExprId)) -> Result<(), ExprError> {
+pub fn frontier(
+    arena: &Arena<'_>,
+    root: ExprId,
+    level: u8,
+    marks: &mut [bool],
+    mut found: impl FnMut(ExprId),
+) -> Result<(), ExprError> {
     let needed = root.index().saturating_add(1);
     let lent = marks.len();
     let marks = marks.get_mut(..needed).ok_or(ExprError::Scratch {
@@ -42,7 +56,9 @@ pub fn frontier(arena: &Arena<'_>, root: ExprId, level: u8, marks: &mut [bool], 
             continue;
         }
         let id = ExprId(u16::try_from(index).unwrap_or(u16::MAX));
-        let (Some(Expr::Op(_, args)), Some(facts)) = (arena.get(id), arena.facts(id)) else { continue };
+        let (Some(Expr::Op(_, args)), Some(facts)) = (arena.get(id), arena.facts(id)) else {
+            continue;
+        };
         if facts.level <= level {
             found(id);
             continue;

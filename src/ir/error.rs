@@ -7,6 +7,7 @@ use lanebook_tables::DtypeId;
 
 /// An error and where it is.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Error {
     /// What is wrong.
     pub kind: ErrorKind,
@@ -16,6 +17,7 @@ pub struct Error {
 
 /// A place in the source text.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Place {
     /// Byte offset.
     pub offset: u32,
@@ -36,6 +38,7 @@ impl Place {
 
 /// A part of the storage that can run out.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Pool {
     /// Operations.
     Ops,
@@ -67,6 +70,7 @@ pub enum Pool {
 
 /// What the reader found or wanted.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Lexeme {
     /// End of the text.
     End,
@@ -118,6 +122,7 @@ pub enum Lexeme {
 
 /// What is wrong.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// Something else should stand here.
@@ -314,6 +319,7 @@ pub enum ErrorKind {
 
 /// What an operand or result must be.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Want {
     /// A tile (tensor or memref).
     Tile,
@@ -331,6 +337,7 @@ pub enum Want {
 
 /// A value of an operation by its place.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Slot {
     /// Main operand.
     Operand(u8),

@@ -1,11 +1,12 @@
 //! The loop: worklist, dispatch, fuel, undo.
 use super::build::build;
-use super::{Graph, Swaps, View, find};
+use super::{Graph, Look, Swaps, View, find_at};
 use heapless::VecView;
 use lanebook_tables::{IndexOp, MAX_TERM, RuleId, RuleSet, Rules};
 
 /// Why a run stopped. The graph is as it was before the run.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum RunError<E> {
     /// More rewrites than the fuel allowed.
@@ -66,7 +67,10 @@ pub(super) struct Made<I> {
 
 impl<I: Copy> Made<I> {
     fn new() -> Self {
-        Self { list: [None; MAX_TERM], len: 0 }
+        Self {
+            list: [None; MAX_TERM],
+            len: 0,
+        }
     }
     pub(super) fn note(&mut self, id: I) -> Option<()> {
         *self.list.get_mut(self.len)? = Some(id);
@@ -106,7 +110,9 @@ fn drain<G: Graph>(
     let limit = *fuel;
     let mut stats = Stats::default();
     while let Some(id) = work.pop() {
-        let Some(id) = graph.refresh(id).map_err(RunError::Graph)? else { continue };
+        let Some(id) = graph.refresh(id).map_err(RunError::Graph)? else {
+            continue;
+        };
         stats.visited = stats.visited.saturating_add(1);
         let Some((rule, new, made)) = rewrite(graph, rules, set, id)? else {
             graph.settle(id);
@@ -127,7 +133,12 @@ fn drain<G: Graph>(
 type Rewritten<I> = Option<(RuleId, I, Made<I>)>;
 
 /// The first rule that changes the node, with its replacement made but not yet in place.
-fn rewrite<G: Graph>(graph: &mut G, rules: &Rules<'_>, set: &RuleSet<'_>, id: G::Id) -> Result<Rewritten<G::Id>, RunError<G::Error>> {
+fn rewrite<G: Graph>(
+    graph: &mut G,
+    rules: &Rules<'_>,
+    set: &RuleSet<'_>,
+    id: G::Id,
+) -> Result<Rewritten<G::Id>, RunError<G::Error>> {
     let view = graph.view(id);
     let (root, width) = match view {
         View::Const { width, .. } => (RuleSet::ROOT_CONST, width),
@@ -135,11 +146,16 @@ fn rewrite<G: Graph>(graph: &mut G, rules: &Rules<'_>, set: &RuleSet<'_>, id: G:
         View::Tile(op, _) => (op.index(), 0),
         View::Leaf => return Ok(None),
     };
+    let look = Look::at(graph, id);
     for &rule_id in set.rules_for(root) {
-        let Some(rule) = rules.rule(rule_id) else { return Err(RunError::BadRule { rule: rule_id }) };
+        let Some(rule) = rules.rule(rule_id) else {
+            return Err(RunError::BadRule { rule: rule_id });
+        };
         let mut from = Some(Swaps::default());
         while let Some(swaps) = from {
-            let Some((binding, _, next)) = find(graph, rule, id, swaps) else { break };
+            let Some((binding, _, next)) = find_at(graph, rule, &look, swaps) else {
+                break;
+            };
             let mut made = Made::new();
             if let Some(new) = build(graph, rule_id, rule, id, width, &binding, &mut made)?
                 && new != id

@@ -13,8 +13,8 @@ mod trace;
 
 pub use engine::{RunError, Stats, Work, run};
 pub use graph::{Bound, Graph, Terms, TileMake, View};
-pub(crate) use matcher::signed;
 pub use matcher::{Binding, Swaps, find, matches, next_swaps};
+pub(crate) use matcher::{Look, find_at, signed};
 pub use trace::{Applied, Ring};
 
 #[cfg(test)]

@@ -8,18 +8,34 @@ list of entry points is complete or the proof fails. BY_HAND: written in src/by_
 """
 import json, re, sys
 
-# Type parameters by name, and parameters by the trait that bounds them.
+# Type parameters by name, under the longest path that fits; then parameters by the trait that bounds them.
+LINEAR = {"F": "lanebook_layout::Logical", "T": "lanebook_layout::Hw", "G": "lanebook_layout::Logical", "U": "lanebook_layout::Hw"}
 INSTANCES = {
-    "lanebook_layout": {"F": "lanebook_layout::Logical", "T": "lanebook_layout::Hw", "G": "lanebook_layout::Logical", "U": "lanebook_layout::Hw"},
+    "lanebook_layout": LINEAR,
     "lanebook": {},
     "lanebook_tables": {},
     "lanebook_capi": {},
+    "lanebook::compile::Storage": {"STEPS": "1536", "TUPLES": "512", "NODES": "1024", "LOSERS": "16"},
+    "lanebook::ir::Storage": {"OPS": "256", "VALUES": "512", "USES": "512", "ATTRS": "256", "REGIONS": "32", "TYPES": "64", "JOURNAL": "64"},
+    "lanebook::map::Columns": {"T": "u32", "N": "20"},
+    "lanebook::rewrite": {"I": "u16", "E": "()", "G": "crate::by_hand::Opaque"},
+    "lanebook::expr::Selector": {"S": "crate::by_hand::Opaque"},
 }
-BOUNDS = {"Write": "crate::Sink", "AxisNames": "lanebook_layout::WellKnown", "SymNames": "lanebook_layout::SymTable"}
+BOUNDS = {"Write": "crate::Sink", "AxisNames": "lanebook_layout::WellKnown", "SymNames": "lanebook_layout::SymTable", "AxisKinds": "lanebook_layout::WellKnown",
+          "Into": "lanebook_layout::Int", "Elements": "[(&'static str, u16)]"}
 # Path of an entry point -> reason; checked: an entry that no longer exists is an error.
 BY_HAND, EXEMPT = {}, {}
 # Traits whose methods are not entry points: written by derive or by core.
 SKIP_TRAITS = {"Debug", "Clone", "Copy", "PartialEq", "Eq", "PartialOrd", "Ord", "Hash", "StructuralPartialEq", "Error", "Write"}
+
+# Entry points that answer storage by value, meant for statics: proved panic-free, but without a stack bound of their own.
+BY_VALUE = {"lanebook::compile::Storage::new", "<lanebook::compile::Storage as Default>::default", "lanebook::ir::Storage::new", "<lanebook::ir::Storage as Default>::default"}
+
+def instance(path, parameter):
+    while path:
+        found = INSTANCES.get(path, {}).get(parameter)
+        if found: return found
+        path = path.rpartition("::")[0]
 
 def main(out, files):
     crates = [Crate(json.load(open(f))) for f in files]
@@ -41,7 +57,9 @@ def main(out, files):
         sys.exit("\n".join(problems))
     by_hand = [n for n in BY_HAND if n in SEEN]
     open(out, "w").write("".join(lines))
-    open(out.replace(".rs", ".txt"), "w").write("\n".join(names + sorted({BY_HAND[n] for n in by_hand})) + "\n")
+    names += sorted({BY_HAND[n] for n in by_hand})
+    open(out.replace(".rs", ".txt"), "w").write("\n".join(names) + "\n")
+    open(out.replace(".rs", ".stack.txt"), "w").write("\n".join(n for n in names if n not in BY_VALUE) + "\n")
     print(f"{len(names)} entry points wrapped, {len(by_hand)} by hand, {sum(n in SEEN for n in EXEMPT)} exempt")
 
 SEEN = set()
@@ -91,7 +109,7 @@ class Crate:
                 trait = imp["trait"]
                 if trait and (trait["path"].split("::")[-1] in SKIP_TRAITS): continue
                 try:
-                    env = self.generics(imp["generics"])
+                    env = self.generics(imp["generics"], path)
                     of = self.type(imp["for"], env, public)
                     head = f"<{of} as {self.path(trait, env, public)}>" if trait else f"<{of}>"
                 except Skip as e:
@@ -104,6 +122,10 @@ class Crate:
                     if head is None:
                         if name not in EXEMPT and name not in BY_HAND: problems.append(f"{name}: {why}")
                         SEEN.add(name); continue
+                    if trait and trait["path"] == "Drop":
+                        SEEN.add(name)
+                        yield name, f'entry!("{name}", (a0: {of}) drop(a0));\n'
+                        continue
                     yield from self.wrap(name, f"{head}::{fn['name']}", fn["inner"]["function"], dict(env), of, public, problems)
 
     def short(self, trait):
@@ -119,8 +141,10 @@ class Crate:
         SEEN.add(name)
         if name in BY_HAND or name in EXEMPT: return
         try:
-            env = dict(env) | self.generics(f["generics"])
+            env = dict(env) | self.generics(f["generics"], name)
             if of: env["Self"] = of
+            own = [env[p["name"]] for p in f["generics"]["params"] if "lifetime" not in p["kind"] and not p["name"].startswith("impl ")]
+            if own: call += f"::<{', '.join(own)}>"
             args, params = [], []
             for n, (_, t) in enumerate(f["sig"]["inputs"]):
                 text, arg = self.argument(t, env, public, n)
@@ -141,19 +165,19 @@ class Crate:
                 p = b["args"]["parenthesized"]
                 ks = ", ".join(f"p{k}" for k in range(len(p["inputs"])))
                 boxed = "".join(f"core::hint::black_box(&p{k}); " for k in range(len(p["inputs"])))
-                tail = "" if p["output"] is None else "core::hint::black_box(Ok(()))" if self.word(p["output"]) == "Result" else None
+                tail = "" if p["output"] is None else "core::hint::black_box(Ok(()))" if self.word(p["output"]).split("::")[-1] == "Result" else None
                 if tail is None: raise Skip("a closure with a result")
                 return None, f"|{ks}| {{ {boxed}{tail} }}"
             if name in BOUNDS: return BOUNDS[name], f"a{n}"
             raise Skip(f"impl {name}")
         return self.type(t, env, public), f"a{n}"
 
-    def generics(self, g):
+    def generics(self, g, path):
         env = {}
         for p in g["params"]:
             if "lifetime" in p["kind"]: continue
             if p["name"].startswith("impl "): continue
-            inst = INSTANCES[self.name].get(p["name"])
+            inst = instance(path, p["name"])
             if inst is None:
                 for b in p["kind"].get("type", {}).get("bounds", []):
                     trait = b.get("trait_bound", {}).get("trait", {}).get("path", "").split("::")[-1]
@@ -190,8 +214,7 @@ class Crate:
             full = "::".join(p["path"])
             full = public.get(full, full)
         else: raise Skip(f"no path for {v['path']}")
-        if full.startswith("heapless::"):
-            full = {"heapless::vec::VecInner": "heapless::vec::VecInner"}.get(full, full)
+        full = re.sub(r"^core::iter::traits::\w+::", "core::iter::", full)
         args = (v.get("args") or {}).get("angle_bracketed", {}).get("args", [])
         texts = []
         for a in args:

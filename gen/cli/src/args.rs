@@ -156,12 +156,16 @@ pub enum Class {
 
 const SHOW: &str = "\
 Examples:
-  lanebook show '((2,2),4):((1,2),4)'                      CuTe: first mode down, second mode across
-  lanebook show 'S[(2,8,4,2):(32@bit,4@laneid,64@bit... )]' TIRx: row-major, last iter across
-  lanebook show 'S<3,4,3> o 0 o (8,64):(128,2)' --arch sm_80 --unit 8   offsets in bytes, coloured by bank
+  lanebook show '((2,2),4):((1,2),4)'
+          CuTe: the first mode runs down, the second across
   lanebook show 'S[(8,4,2):(4@laneid,1@laneid,16@bit)]' --shape 8x8 -o fragment.svg
-  lanebook show ldmatrix.x4 --arch sm_80                   both sides of a movement
+          TIRx: row-major, the last iter runs across
+  lanebook show 'S<3,4,3> o 0 o (8,64):(128,2)' --unit 8 --arch sm_80
+          offsets in bytes, coloured by bank
+  lanebook show ldmatrix.x4 --arch sm_80
+          both sides of a movement
   lanebook show mma.m16n8k16.f32.f16 --arch sm_80 -o mma.svg
+          A, B, C and D of a matrix instruction
 
 Pictures (.svg) follow the viewer's light or dark scheme; colours can be told apart with any colour vision.";
 

@@ -7,6 +7,7 @@
 
 mod args;
 mod commands;
+mod notation;
 mod output;
 mod problem;
 mod report;

@@ -34,13 +34,12 @@ pub struct Problem {
     kind: Kind,
     what: String,
     excerpts: Vec<Excerpt>,
-    notes: Vec<String>,
     remedy: String,
 }
 
 impl Problem {
     fn new(kind: Kind, what: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { kind, what: what.into(), excerpts: Vec::new(), notes: Vec::new(), remedy: remedy.into() }
+        Self { kind, what: what.into(), excerpts: Vec::new(), remedy: remedy.into() }
     }
     /// The input is refused.
     pub fn refused(what: impl Into<String>, remedy: impl Into<String>) -> Self {
@@ -63,11 +62,6 @@ impl Problem {
         self.excerpts.push(excerpt);
         self
     }
-    /// More about it.
-    pub fn note(mut self, text: impl Into<String>) -> Self {
-        self.notes.push(text.into());
-        self
-    }
 
     fn render(&self, renderer: &Renderer) -> String {
         let mut group = Level::ERROR.primary_title(&self.what).elements(self.excerpts.iter().enumerate().map(|(number, e)| {
@@ -76,9 +70,6 @@ impl Problem {
             let mark = if e.label.is_empty() { mark } else { mark.label(&e.label) };
             Snippet::source(&e.text).path(&e.name).annotation(mark)
         }));
-        for note in &self.notes {
-            group = group.element(Level::NOTE.message(note));
-        }
         group = group.element(Level::HELP.message(&self.remedy));
         format!("{}\n", renderer.render(&[group]))
     }

@@ -25,10 +25,6 @@ impl Table {
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         self.rows.push(cells.into_iter().collect());
     }
-    /// Whether there is no row.
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
     /// The table, each line with this indent and without blanks at its end.
     pub fn render(&self, indent: usize) -> String {
         let count = |text: &str| text.chars().count();

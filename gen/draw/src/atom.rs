@@ -24,7 +24,7 @@ pub fn picture(tables: &Tables<'_>, atom: &Atom<'_>) -> Result<Picture, DrawErro
     Ok(Picture { title: atom.name.to_string(), subtitle: vec![template(atom)], panels, colours: style.colours(), notes: style.notes() })
 }
 
-/// The instruction's text with its operands' names in braces.
+/// The instruction's text with its operands' names in angle brackets; what may be left out stands in parentheses.
 #[must_use]
 pub fn template(atom: &Atom<'_>) -> String {
     use lanebook_tables::Piece;
@@ -33,22 +33,24 @@ pub fn template(atom: &Atom<'_>) -> String {
     for piece in atom.template {
         match *piece {
             Piece::Text(text) => out.push_str(text),
-            Piece::Operand(k) => out.push_str(&format!("{{{}}}", name(k))),
-            Piece::Optional(k, before) => out.push_str(&format!("{{{}?{before}}}", name(k))),
-            Piece::Frame(word) => out.push_str(&format!("{{{word}}}")),
-            #[allow(unreachable_patterns)]
-            _ => out.push_str("{...}"),
+            Piece::Operand(k) => out.push_str(&format!("<{}>", name(k))),
+            Piece::Optional(k, before) => out.push_str(&format!("({before}<{}>)", name(k))),
+            Piece::Frame(word) => out.push_str(&format!("<{word}>")),
+            Piece::Half(k, upper) => out.push_str(&format!("<{}.{}>", name(k), if upper { "high" } else { "low" })),
         }
     }
     out.split('\n').map(str::trim).collect::<Vec<_>>().join(" ")
 }
+
+/// An operand to draw: its name, what its rows and columns count, its place in the picture.
+type Wanted<'a> = (&'a str, &'a Operand<'a>, (&'a str, &'a str), (usize, usize));
 
 fn matrix(tables: &Tables<'_>, atom: &Atom<'_>) -> Result<(Vec<Panel>, Style), DrawError> {
     let shape = atom.matrix.ok_or_else(|| DrawError::new("no matrix shape", "draw another atom"))?;
     let operand = |k: u8| atom.operands.get(usize::from(k)).filter(|o| o.layout.is_some());
     let (a, b, c, d) = (operand(shape.a), operand(shape.b), operand(shape.c), operand(shape.d));
     let same = matches!((c, d), (Some(c), Some(d)) if c.layout == d.layout && c.extents == d.extents);
-    let mut wanted: Vec<(&str, &Operand<'_>, (&str, &str), (usize, usize))> = Vec::new();
+    let mut wanted: Vec<Wanted<'_>> = Vec::new();
     if let Some(b) = b {
         wanted.push(("B", b, ("k", "n"), (1, 0)));
     }
@@ -92,6 +94,7 @@ fn movement_panels(atom: &Atom<'_>, movement: &Movement<'_>) -> Result<(Vec<Pane
     let mut panels = Vec::new();
     for (number, (word, side)) in sides.into_iter().enumerate() {
         let mut cells = Vec::new();
+        let style = style.own(&side.layout);
         for row in 0..rows {
             for column in (0..columns).step_by(join as usize) {
                 cells.push(style.cell(&places(&side.layout, row * columns + column)?));
@@ -103,7 +106,7 @@ fn movement_panels(atom: &Atom<'_>, movement: &Movement<'_>) -> Result<(Vec<Pane
             note: notation::tirx(&side.layout),
             axes: (String::new(), String::new()),
             row_labels: (0..rows).map(|row| mixed(row, &leading)).collect(),
-            column_labels: (0..columns).step_by(join as usize).map(|k| (k * u64::from(movement.unit_bits)).to_string()).collect(),
+            column_labels: (0..columns).step_by(join as usize).map(|k| k.to_string()).collect(),
             cells,
             rule: if leading.len() > 1 { leading.last().map_or(0, |&e| e as usize) } else { 0 },
             place: (number, 0),
@@ -152,7 +155,7 @@ fn joined(movement: &Movement<'_>, columns: u64) -> u64 {
         let bits = step(AxisId::BIT).unwrap_or(0) + 8 * step(AxisId::BYTE).unwrap_or(0);
         others && bits == unit * count as i64
     };
-    while columns % (join * 2) == 0 && u64::from(movement.unit_bits) * join * 2 <= u64::from(REGISTER_BITS) {
+    while columns.is_multiple_of(join * 2) && u64::from(movement.unit_bits) * join * 2 <= u64::from(REGISTER_BITS) {
         let size = movement.extents.iter().map(|&e| u64::from(e)).product::<u64>();
         let fits = (0..size).step_by((join * 2) as usize).all(|x| adjacent(&movement.from.layout, x, join) && adjacent(&movement.to.layout, x, join));
         if !fits {

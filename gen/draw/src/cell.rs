@@ -31,6 +31,8 @@ pub struct Style {
     bits: i64,
     /// Axis that is coloured.
     axis: Option<AxisId>,
+    /// Axes that are coloured in one of the layouts.
+    coloured: Vec<AxisId>,
     banks: Option<Banks>,
     colours: Option<Colours>,
     axes: Vec<AxisId>,
@@ -42,45 +44,57 @@ const COLOURED: [AxisId; 12] = [
     AxisId::LANE, AxisId::TLANE, AxisId::SLOT, AxisId::TX, AxisId::TID_IN_WG, AxisId::WARP, AxisId::WID_IN_WG, AxisId::M, AxisId::P, AxisId::BYTE, AxisId::REGISTER, AxisId::BIT,
 ];
 
+/// Axes that say where in a lane or from an address.
+const PLACES: [AxisId; 3] = [AxisId::BYTE, AxisId::REGISTER, AxisId::BIT];
+
 /// Axes that stand in the first line of a cell.
 const FIRST_LINE: [AxisId; 16] = [
     AxisId::BLOCK, AxisId::BX, AxisId::BY, AxisId::BZ, AxisId::CBX, AxisId::CBY, AxisId::CBZ, AxisId::WGID, AxisId::WARP, AxisId::WID_IN_WG, AxisId::TX, AxisId::TID_IN_WG, AxisId::LANE, AxisId::TLANE, AxisId::SLOT, AxisId::M,
 ];
 
 impl Style {
-    /// A style that suits all of some layouts (with known numbers): same colours and same element width for all.
+    /// A style that suits all of some layouts (with known numbers): the same colours for all, a legend for all.
     #[must_use]
     pub fn of(layouts: &[LayoutRef<'_>], banks: Option<Banks>) -> Self {
-        let mut bits = 0;
         let mut axes: Vec<AxisId> = Vec::new();
-        for layout in layouts {
-            for it in layout.shard.iter().chain(layout.replica).filter(|it| it.axis() == AxisId::BIT && !it.is_unit()) {
-                bits = gcd(bits, it.stride_value().unwrap_or(REGISTER_BITS));
-            }
-            for o in layout.offset.iter().filter(|o| o.axis() == AxisId::BIT) {
-                bits = gcd(bits, o.value().value().unwrap_or(REGISTER_BITS));
-            }
-            for axis in layout.axes().unwrap_or_default() {
-                if !axes.contains(&axis) {
-                    axes.push(axis);
-                }
+        for axis in layouts.iter().flat_map(|layout| layout.axes().unwrap_or_default()) {
+            if !axes.contains(&axis) {
+                axes.push(axis);
             }
         }
-        let axis = COLOURED.into_iter().find(|axis| axes.contains(axis)).or(axes.first().copied());
-        let most = axis.map_or(0, |axis| layouts.iter().filter_map(|l| l.reach(axis).ok()).map(|(_, high)| high).max().unwrap_or(0));
-        let values = u64::try_from(most).unwrap_or(0) + 1;
-        let colours = axis.map(|axis| match banks.filter(|_| axis == AxisId::M) {
-            Some(banks) => {
-                Colours { count: u16::try_from(u64::from(banks.banks).next_power_of_two().min(MOST_COLOURS)).unwrap_or(32), what: "bank".into(), prefix: "b".into(), wraps: false }
+        let mut coloured: Vec<AxisId> = layouts.iter().filter_map(coloured).collect();
+        coloured.sort();
+        coloured.dedup();
+        // Places of a lane are no colours where lanes are.
+        if coloured.iter().any(|axis| !PLACES.contains(axis)) {
+            coloured.retain(|axis| !PLACES.contains(axis));
+        }
+        let reach = |axis: AxisId| layouts.iter().filter_map(|l| l.reach(axis).ok()).map(|(_, high)| high).max().unwrap_or(0);
+        let values = coloured.iter().map(|axis| u64::try_from(reach(*axis)).unwrap_or(0) + 1).max().unwrap_or(0);
+        let colours = match (coloured.first().copied(), banks) {
+            (None, _) => None,
+            (Some(AxisId::M), Some(banks)) => {
+                let count = u64::from(banks.banks).next_power_of_two().min(MOST_COLOURS);
+                Some(Colours { count: u16::try_from(count).unwrap_or(32), what: "bank".into(), prefix: "b".into(), wraps: false })
             }
-            None => {
-                let wraps = axis == AxisId::M && values > WRAPPED || values > MOST_COLOURS;
+            (Some(first), _) => {
+                let wraps = coloured.contains(&AxisId::M) && values > WRAPPED || values > MOST_COLOURS;
                 let count = if wraps { WRAPPED } else { values.next_power_of_two() };
-                Colours { count: u16::try_from(count).unwrap_or(32), what: name(axis), prefix: prefix(axis), wraps }
+                let what = coloured.iter().map(|axis| name(*axis)).collect::<Vec<_>>().join(", ");
+                let prefix = if coloured.len() == 1 { prefix(first) } else { String::new() };
+                Some(Colours { count: u16::try_from(count).unwrap_or(32), what, prefix, wraps })
             }
-        });
+        };
+        let bits = layouts.iter().map(element_bits).fold(0, gcd);
+        let axis = coloured.first().copied();
         let replicated = layouts.iter().any(|l| l.replica.iter().any(|it| !it.is_unit()));
-        Self { bits: if bits == 0 { REGISTER_BITS } else { bits }, axis, banks, colours, axes, replicated }
+        Self { bits, axis, coloured, banks, colours, axes, replicated }
+    }
+
+    /// The style for one of the layouts: the element width and the coloured axis are its own.
+    #[must_use]
+    pub fn own(&self, layout: &LayoutRef<'_>) -> Self {
+        Self { bits: element_bits(layout), axis: coloured(layout).filter(|axis| self.coloured.contains(axis)), ..self.clone() }
     }
 
     /// What the colours mean.
@@ -96,7 +110,7 @@ impl Style {
         for axis in &self.axes {
             let text = match *axis {
                 AxisId::LANE => "T: lane of the wave".to_string(),
-                AxisId::BIT if self.bits < REGISTER_BITS => format!("r: 32-bit register of the lane; r0.1: its element 1 of {} bits", self.bits),
+                AxisId::BIT if self.bits < REGISTER_BITS => format!("r: 32-bit register of the lane; r0.1: element 1 of it, of {} bits", self.bits),
                 AxisId::BIT => "r: 32-bit register of the lane".to_string(),
                 AxisId::SLOT => "s: address slot (the lane whose address is used)".to_string(),
                 AxisId::BYTE => "+: bytes from that address".to_string(),
@@ -174,6 +188,22 @@ impl Style {
             other => format!("{}{value}", prefix(other)),
         }
     }
+}
+
+/// Bits of one element in a register: the greatest that divides every step.
+fn element_bits(layout: &LayoutRef<'_>) -> i64 {
+    let steps = layout.shard.iter().chain(layout.replica).filter(|it| it.axis() == AxisId::BIT && !it.is_unit()).map(|it| it.stride_value().unwrap_or(REGISTER_BITS));
+    let starts = layout.offset.iter().filter(|o| o.axis() == AxisId::BIT).map(|o| o.value().value().unwrap_or(REGISTER_BITS));
+    match steps.chain(starts).fold(0, gcd) {
+        0 => REGISTER_BITS,
+        bits => bits,
+    }
+}
+
+/// The axis whose numbers give the colour.
+fn coloured(layout: &LayoutRef<'_>) -> Option<AxisId> {
+    let axes = layout.axes().unwrap_or_default();
+    COLOURED.into_iter().find(|axis| axes.contains(axis)).or(axes.first().copied())
 }
 
 fn order(axis: AxisId) -> usize {

@@ -74,6 +74,7 @@ pub fn panel(layout: &LayoutRef<'_>, order: Order, shape: (u64, u64), style: &St
         return Err(DrawError::new(format!("{size} elements are too many to draw; the limit is {MOST_CELLS}"), "draw a tile of it"));
     }
     let mut cells = Vec::new();
+    let style = style.own(layout);
     for row in 0..rows {
         for column in 0..columns {
             let x = match order {

@@ -1,18 +1,14 @@
-//! Layouts as one line of text for people: TIRx's notation where it can say the layout, else CuTe's, and in words what
-//! neither can.
-use lanebook_layout::notation::{cute, tirx};
-use lanebook_layout::{LayoutRef, NoSyms, PostMap, Unit, WellKnown};
+//! Layouts as one line of text for people: TIRx's notation, and in words what it cannot say.
+use lanebook_layout::notation::tirx;
+use lanebook_layout::{LayoutRef, NoSyms, PostMap, Profile, Unit, WellKnown};
 
-/// The layout in TIRx notation, its post-map behind it in words.
+/// The layout in TIRx notation (its tree flattened), its post-map behind it in words.
 #[must_use]
 pub fn tirx(layout: &LayoutRef<'_>) -> String {
     let mut out = String::new();
-    let plain = LayoutRef { post: PostMap::None, ..*layout };
+    let plain = LayoutRef { post: PostMap::None, profile: Profile::FLAT, ..*layout };
     if tirx::print(&plain, &WellKnown, &NoSyms, &mut out).is_err() {
-        out.clear();
-        if cute::print(&plain, &WellKnown, &NoSyms, &mut out).is_err() {
-            return "(a layout that no notation can say)".to_string();
-        }
+        out = "(a layout that TIRx's notation cannot say)".to_string();
     }
     let post = post(&layout.post);
     if !post.is_empty() {

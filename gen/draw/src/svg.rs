@@ -74,22 +74,24 @@ pub fn render(picture: &Picture) -> String {
 }
 
 fn measured(picture: &Picture) -> Vec<Size> {
-    picture
-        .panels
-        .iter()
-        .map(|panel| {
-            let chars = panel.cells.iter().flat_map(|cell| &cell.lines).map(|l| l.chars().count()).chain(panel.column_labels.iter().map(|l| l.chars().count())).max().unwrap_or(1);
-            let lines = panel.cells.iter().map(|cell| cell.lines.len()).max().unwrap_or(1).max(1);
-            let cell = ((chars * CHAR + 8).max(22), (lines * LINE + 8).max(20));
-            let label = panel.row_labels.iter().map(|l| l.chars().count()).max().unwrap_or(1);
-            let axis = panel.axes.0.chars().count();
-            let left = label.max(axis) * CHAR + 8;
-            let titles = if panel.title.is_empty() && panel.note.is_empty() { 0 } else { TITLE };
-            let text = panel.title.chars().count().max(panel.note.chars().count()) * CHAR + 4;
-            let width = (left + cell.0 * panel.columns()).max(text);
-            Size { cell, left, width, height: titles + HEAD + cell.1 * panel.rows(), titles }
-        })
-        .collect()
+    // One cell size for all panels, so that rows and columns that mean the same stand in line.
+    let of = |panel: &Panel| {
+        let chars = panel.cells.iter().flat_map(|cell| &cell.lines).chain(&panel.column_labels).map(|l| l.chars().count()).max().unwrap_or(1);
+        let lines = panel.cells.iter().map(|cell| cell.lines.len()).max().unwrap_or(1).max(1);
+        (chars, lines)
+    };
+    let (chars, lines) = picture.panels.iter().map(of).fold((1, 1), |a, b| (a.0.max(b.0), a.1.max(b.1)));
+    let cell = ((chars * CHAR + 8).max(22), (lines * LINE + 8).max(20));
+    let size = |panel: &Panel| {
+        let label = panel.row_labels.iter().map(|l| l.chars().count()).max().unwrap_or(1);
+        let corner = if panel.axes.0.is_empty() { 0 } else { panel.axes.0.chars().count() + panel.axes.1.chars().count() + 1 };
+        let left = label.max(corner) * CHAR + 8;
+        let titles = if panel.title.is_empty() && panel.note.is_empty() { 0 } else { TITLE };
+        let text = panel.title.chars().count().max(panel.note.chars().count()) * CHAR + 4;
+        let width = (left + cell.0 * panel.columns()).max(text);
+        Size { cell, left, width, height: titles + HEAD + cell.1 * panel.rows(), titles }
+    };
+    picture.panels.iter().map(size).collect()
 }
 
 /// Widths of the picture's columns and heights of its rows.

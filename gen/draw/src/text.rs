@@ -51,18 +51,16 @@ fn grid(out: &mut String, picture: &Picture, panel: &Panel, options: Options) {
         line(out, &format!("  {}", panel.note));
     }
     let (rows, columns) = (panel.rows().min(options.most), panel.columns().min(options.most));
-    let lines = panel.cells.iter().map(|cell| cell.lines.len()).max().unwrap_or(1).max(1);
-    // One width for each line of a cell, so that registers stand under registers.
-    let widths: Vec<usize> = (0..lines).map(|k| panel.cells.iter().filter_map(|cell| cell.lines.get(k)).map(|l| l.chars().count()).max().unwrap_or(0)).collect();
-    let content = widths.iter().sum::<usize>() + lines - 1;
+    let content = panel.cells.iter().map(|cell| said(cell).chars().count()).max().unwrap_or(0);
     let label = panel.column_labels.iter().take(columns).map(|l| l.chars().count()).max().unwrap_or(0);
     let width = content.max(label);
     let (row_axis, column_axis) = (&panel.axes.0, &panel.axes.1);
     let corner = if row_axis.is_empty() { String::new() } else { format!("{row_axis}\\{column_axis}") };
     let left = panel.row_labels.iter().map(|l| l.chars().count()).chain([corner.chars().count()]).max().unwrap_or(0);
+    let number = panel.cells.iter().all(|cell| cell.lines.len() <= 1);
     let mut head = format!("{corner:>left$} ");
     for text in panel.column_labels.iter().take(columns) {
-        let _ = write!(head, " {text:^width$} ");
+        let _ = if number { write!(head, " {text:>width$} ") } else { write!(head, " {text:<width$} ") };
     }
     line(out, &head);
     for row in 0..rows {
@@ -73,8 +71,9 @@ fn grid(out: &mut String, picture: &Picture, panel: &Panel, options: Options) {
         let mut text = format!("{name:>left$} ");
         for column in 0..columns {
             let cell = panel.cell(row, column);
-            let inner = content_of(&cell, &widths);
-            text.push_str(&painted(picture, &cell, &format!(" {inner:^width$} "), options.colour));
+            let inner = said(&cell);
+            let inner = if number { format!(" {inner:>width$} ") } else { format!(" {inner:<width$} ") };
+            text.push_str(&painted(picture, &cell, &inner, options.colour));
         }
         line(out, &text);
     }
@@ -83,16 +82,9 @@ fn grid(out: &mut String, picture: &Picture, panel: &Panel, options: Options) {
     }
 }
 
-fn content_of(cell: &Cell, widths: &[usize]) -> String {
-    let parts: Vec<String> = widths
-        .iter()
-        .enumerate()
-        .map(|(k, &width)| {
-            let text = cell.lines.get(k).map_or("", String::as_str);
-            if widths.len() == 1 { format!("{text:>width$}") } else { format!("{text:<width$}") }
-        })
-        .collect();
-    parts.join(" ")
+/// A cell on one line.
+fn said(cell: &Cell) -> String {
+    cell.lines.join(":")
 }
 
 fn painted(picture: &Picture, cell: &Cell, text: &str, colour: bool) -> String {

@@ -43,7 +43,7 @@ fn pieces(atom: &Atom, diags: &mut Diagnostics) {
         };
         let operand = &atom.operands[usize::from(number)];
         used[usize::from(number)] = true;
-        if half.is_some() && (operand.registers < 2 || operand.registers % 2 != 0) {
+        if half.is_some() && (operand.registers < 2 || !operand.registers.is_multiple_of(2)) {
             diags.push(
                 Diagnostic::at(atom.template_span, format!("half of operand `{name}`, which has {} registers", operand.registers))
                     .note(operand.name.span, "the operand")

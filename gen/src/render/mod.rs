@@ -8,7 +8,7 @@ mod values;
 use crate::source::Sources;
 use lanebook_tables::Tables;
 use pretty::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 /// Something that can be written as a constant expression.
@@ -28,6 +28,10 @@ struct Shared {
     counts: BTreeMap<String, usize>,
     /// Their definitions in order of first use.
     text: String,
+    /// Type of an element to the lists of it: number, elements, bytes of an element.
+    weights: BTreeMap<String, (usize, usize, usize)>,
+    /// The texts that are referred to, each once.
+    strings: BTreeSet<String>,
 }
 
 impl Shared {
@@ -45,6 +49,8 @@ impl Shared {
         let count = self.counts.entry(stem.clone()).or_default();
         let name = format!("{stem}_{count}");
         *count += 1;
+        let weight = self.weights.entry(type_name.clone()).or_insert((0, 0, size_of::<T>()));
+        (weight.0, weight.1) = (weight.0 + 1, weight.1 + items.len());
         // Writing to a String cannot fail.
         let _ = writeln!(self.text, "static {name}: [{type_name}; {}] = {text};", items.len());
         self.names.insert((type_name, text), name.clone());
@@ -68,6 +74,34 @@ fn static_name(type_name: &str) -> String {
             out.push(c.to_ascii_uppercase());
         }
     }
+    out
+}
+
+/// What one kind of data weighs in compiled tables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Weight {
+    /// Its type; `str` for all text.
+    pub kind: String,
+    /// How many statics there are of it.
+    pub statics: usize,
+    /// How many values they hold.
+    pub items: usize,
+    /// Their size on this machine in bytes.
+    pub bytes: usize,
+}
+
+/// What the statics of `tables` weigh on this machine, the heaviest first. Equal lists and equal texts count once, as
+/// they are built.
+#[must_use]
+pub fn weigh(tables: &Tables<'_>) -> Vec<Weight> {
+    let mut shared = Shared::default();
+    tables.render(&mut shared);
+    let lists = shared.weights.into_iter().map(|(kind, (statics, items, one))| Weight { kind, statics, items, bytes: items * one });
+    let text = shared.strings.iter().map(String::len).sum();
+    let mut out: Vec<Weight> = lists.collect();
+    out.push(Weight { kind: "str".into(), statics: shared.strings.len(), items: text, bytes: text });
+    out.push(Weight { kind: Tables::type_name(), statics: 1, items: 1, bytes: size_of::<Tables<'_>>() });
+    out.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.kind.cmp(&b.kind)));
     out
 }
 

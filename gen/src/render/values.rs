@@ -116,7 +116,7 @@ enums! {
     TermNode { Operand(a), Const(a), Op(a, b), Lut3(a), BytePermute }
     PatternNode { Any(a), AnyConst(a), Const(a), Index(a, b, c), Tile(a, b, c), Role(a, b, c) }
     CondArg { Slot(a), Const(a) }
-    BuildNode { Slot(a), Const(a, b), Fold(a, b), TrailingZeros, Low32, Index(a, b), Inst(a, b), Tile(a) }
+    BuildNode { Slot(a), Const(a, b), Fold(a, b), TrailingZeros, Low32, High32, Index(a, b), Inst(a, b), Tile(a) }
 }
 
 impl Render for PassStep<'_> {
@@ -141,7 +141,8 @@ impl Render for &str {
     fn type_name() -> String {
         "&'static str".into()
     }
-    fn render(&self, _: &mut Shared) -> Value {
+    fn render(&self, shared: &mut Shared) -> Value {
+        shared.strings.insert((*self).to_string());
         Value::Word(format!("{self:?}"))
     }
 }

@@ -13,7 +13,12 @@ use std::fmt::Write;
 pub fn text(rule: &CompiledRule, hw: &HwModel) -> String {
     let mut out = format!("{:?} {}\nslots", rule.language, rule.width);
     for slot in &rule.slots {
-        let _ = write!(out, " {}{}", slot.width, if slot.constant { "c" } else { "" });
+        let _ = write!(
+            out,
+            " {}{}",
+            slot.width,
+            if slot.constant { "c" } else { "" }
+        );
     }
     out.push_str("\npattern");
     for node in &rule.pattern {
@@ -45,7 +50,11 @@ pub fn text(rule: &CompiledRule, hw: &HwModel) -> String {
 }
 
 fn at(slot: u8) -> String {
-    if slot == NO_SLOT { String::new() } else { format!("@{slot}") }
+    if slot == NO_SLOT {
+        String::new()
+    } else {
+        format!("@{slot}")
+    }
 }
 
 fn build(term: &[BuildNode], hw: &HwModel, out: &mut String) {
@@ -56,12 +65,23 @@ fn build(term: &[BuildNode], hw: &HwModel, out: &mut String) {
             BuildNode::Fold(op, _) | BuildNode::Index(op, _) => write!(out, " {}", op.name()),
             BuildNode::TrailingZeros => write!(out, " trailing_zeros"),
             BuildNode::Low32 => write!(out, " low32"),
+            BuildNode::High32 => write!(out, " high32"),
             BuildNode::Tile(tile) => write!(out, " {tile:?}"),
             BuildNode::Inst(id, arity) => {
                 let atom = hw.atom(*id);
                 let _ = write!(out, " {}/{arity}[", atom.name.value);
                 for operand in &atom.operands {
-                    let _ = write!(out, "{:?}{}{} ", operand.role, operand.register_bits * u16::from(operand.registers), if operand.implicit && operand.role != Role::Def { "i" } else { "" });
+                    let _ = write!(
+                        out,
+                        "{:?}{}{} ",
+                        operand.role,
+                        operand.register_bits * u16::from(operand.registers),
+                        if operand.implicit && operand.role != Role::Def {
+                            "i"
+                        } else {
+                            ""
+                        }
+                    );
                 }
                 means(&super::meaning(*id, hw), out);
                 write!(out, "]")

@@ -41,22 +41,38 @@ impl Bindings {
             vec![next]
         };
         match (&a, &b) {
-            (Tree::Any(x) | Tree::AnyConst(x), Tree::Any(y) | Tree::AnyConst(y)) if (side_a, x) == (side_b, y) => vec![self.clone()],
+            (Tree::Any(x) | Tree::AnyConst(x), Tree::Any(y) | Tree::AnyConst(y))
+                if (side_a, x) == (side_b, y) =>
+            {
+                vec![self.clone()]
+            }
             (Tree::Any(x), _) => bound((side_a, *x), (side_b, b)),
             (_, Tree::Any(y)) => bound((side_b, *y), (side_a, a)),
-            (Tree::AnyConst(x), Tree::AnyConst(_) | Tree::Const(_)) => bound((side_a, *x), (side_b, b)),
+            (Tree::AnyConst(x), Tree::AnyConst(_) | Tree::Const(_)) => {
+                bound((side_a, *x), (side_b, b))
+            }
             (Tree::Const(_), Tree::AnyConst(y)) => bound((side_b, *y), (side_a, a)),
             (Tree::Const(x), Tree::Const(y)) if *x as u32 == *y as u32 => vec![self.clone()],
-            (Tree::Node(head_a, args_a), Tree::Node(head_b, args_b)) if head_a == head_b && args_a.len() == args_b.len() => {
+            (Tree::Node(head_a, args_a), Tree::Node(head_b, args_b))
+                if head_a == head_b && args_a.len() == args_b.len() =>
+            {
                 let mut orders = vec![args_b.clone()];
                 if head_a.commutes() {
                     orders.push(args_b.iter().rev().cloned().collect());
                 }
-                orders.iter().flat_map(|args_b| {
-                    args_a.iter().zip(args_b).fold(vec![self.clone()], |all, (x, y)| {
-                        all.iter().flat_map(|bindings| bindings.unify((side_a, x), (side_b, y))).collect()
+                orders
+                    .iter()
+                    .flat_map(|args_b| {
+                        args_a
+                            .iter()
+                            .zip(args_b)
+                            .fold(vec![self.clone()], |all, (x, y)| {
+                                all.iter()
+                                    .flat_map(|bindings| bindings.unify((side_a, x), (side_b, y)))
+                                    .collect()
+                            })
                     })
-                }).collect()
+                    .collect()
             }
             _ => Vec::new(),
         }
@@ -65,7 +81,9 @@ impl Bindings {
     /// A term with its slots followed, as text.
     fn show(&self, side: bool, tree: &Tree) -> String {
         match self.walk(side, tree) {
-            (side, Tree::Any(slot) | Tree::AnyConst(slot)) => format!("{}{slot}", if side { 'b' } else { 'a' }),
+            (side, Tree::Any(slot) | Tree::AnyConst(slot)) => {
+                format!("{}{slot}", if side { 'b' } else { 'a' })
+            }
             (_, Tree::Const(value)) => format!("{}", value as u32),
             (side, Tree::Node(head, args)) => {
                 let args: Vec<String> = args.iter().map(|arg| self.show(side, arg)).collect();
@@ -81,7 +99,10 @@ fn conditions(rule: &CompiledRule, side: bool, bindings: &Bindings) -> Vec<(Word
         CondArg::Const(value) => format!("{}", *value as u32),
         CondArg::Slot(slot) => show_slot(rule, side, *slot, bindings),
     };
-    rule.conditions.iter().map(|(word, args)| (*word, args.iter().map(show).collect())).collect()
+    rule.conditions
+        .iter()
+        .map(|(word, args)| (*word, args.iter().map(show).collect()))
+        .collect()
 }
 
 fn show_slot(rule: &CompiledRule, side: bool, slot: u8, bindings: &Bindings) -> String {
@@ -112,7 +133,13 @@ fn inline(rule: &CompiledRule, tree: &mut Tree) {
 fn excluded(a: &CompiledRule, b: &CompiledRule, bindings: &Bindings) -> bool {
     let mut all = conditions(a, false, bindings);
     all.extend(conditions(b, true, bindings));
-    let has = |word: Word, x: &str, y: &str| all.iter().any(|(w, args)| *w == word && args.first().is_some_and(|arg| arg == x) && args.get(1).is_some_and(|arg| arg == y));
+    let has = |word: Word, x: &str, y: &str| {
+        all.iter().any(|(w, args)| {
+            *w == word
+                && args.first().is_some_and(|arg| arg == x)
+                && args.get(1).is_some_and(|arg| arg == y)
+        })
+    };
     let constant = |rule: &CompiledRule, side: bool| {
         rule.conditions.iter().any(|(word, args)| {
             matches!((word, args.first()), (Word::NotConst, Some(CondArg::Slot(slot)))
@@ -121,10 +148,17 @@ fn excluded(a: &CompiledRule, b: &CompiledRule, bindings: &Bindings) -> bool {
     };
     constant(a, false)
         || constant(b, true)
-        || all.iter().any(|(word, args)| match (word, args.as_slice()) {
-            (Word::Less, [x, y]) => x == y || has(Word::Less, y, x) || has(Word::Equal, x, y) || has(Word::Equal, y, x),
-            _ => false,
-        })
+        || all
+            .iter()
+            .any(|(word, args)| match (word, args.as_slice()) {
+                (Word::Less, [x, y]) => {
+                    x == y
+                        || has(Word::Less, y, x)
+                        || has(Word::Equal, x, y)
+                        || has(Word::Equal, y, x)
+                }
+                _ => false,
+            })
 }
 
 /// Whether every fit of `later` is a fit of `earlier`.
@@ -134,19 +168,28 @@ fn beaten(earlier: &CompiledRule, later: &CompiledRule) -> bool {
         return false;
     }
     let (general, special) = (tree::pattern(earlier), tree::pattern(later));
-    Bindings::default().unify((false, &general), (true, &special)).iter().any(|bindings| {
-        let untouched = bindings.map.keys().all(|(side, _)| !side);
-        let known = conditions(later, true, bindings);
-        let held = |(word, args): &(Word, Vec<String>)| known.contains(&(*word, args.clone()));
-        untouched
-            && constants_stay(earlier, bindings)
-            && conditions(earlier, false, bindings).iter().all(held)
-    })
+    Bindings::default()
+        .unify((false, &general), (true, &special))
+        .iter()
+        .any(|bindings| {
+            let untouched = bindings.map.keys().all(|(side, _)| !side);
+            let known = conditions(later, true, bindings);
+            let held = |(word, args): &(Word, Vec<String>)| known.contains(&(*word, args.clone()));
+            untouched
+                && constants_stay(earlier, bindings)
+                && conditions(earlier, false, bindings).iter().all(held)
+        })
 }
 
 /// A slot for constants is bound to constants only (binding it to a free slot would narrow the later rule).
 fn constants_stay(earlier: &CompiledRule, bindings: &Bindings) -> bool {
-    bindings.map.iter().all(|((_, slot), (_, tree))| !earlier.slots.get(usize::from(*slot)).is_some_and(|slot| slot.constant) || !matches!(tree, Tree::Any(_)))
+    bindings.map.iter().all(|((_, slot), (_, tree))| {
+        !earlier
+            .slots
+            .get(usize::from(*slot))
+            .is_some_and(|slot| slot.constant)
+            || !matches!(tree, Tree::Any(_))
+    })
 }
 
 pub(super) fn check(model: &RuleModel, diags: &mut Diagnostics) {
@@ -156,13 +199,29 @@ pub(super) fn check(model: &RuleModel, diags: &mut Diagnostics) {
                 continue;
             }
             if a.language == Language::Target {
-                if (&a.pattern, &a.lets, &a.conditions, &a.replacement) == (&b.pattern, &b.lets, &b.conditions, &b.replacement) {
-                    diags.push(Diagnostic::at(b.name.span, format!("rule `{}` says the same as `{}`", b.name.value, a.name.value)).note(a.name.span, "the other rule").help("remove one"));
+                if (&a.pattern, &a.lets, &a.conditions, &a.replacement)
+                    == (&b.pattern, &b.lets, &b.conditions, &b.replacement)
+                {
+                    diags.push(
+                        Diagnostic::at(
+                            b.name.span,
+                            format!(
+                                "rule `{}` says the same as `{}`",
+                                b.name.value, a.name.value
+                            ),
+                        )
+                        .note(a.name.span, "the other rule")
+                        .help("remove one"),
+                    );
                 }
                 continue;
             }
             if a.priority != b.priority {
-                let (first, second) = if a.priority > b.priority { (a, b) } else { (b, a) };
+                let (first, second) = if a.priority > b.priority {
+                    (a, b)
+                } else {
+                    (b, a)
+                };
                 if beaten(first, second) {
                     diags.push(
                         Diagnostic::at(second.name.span, format!("rule `{}` can never fire: `{}` fits whatever it fits, and is tried before", second.name.value, first.name.value))
@@ -172,12 +231,19 @@ pub(super) fn check(model: &RuleModel, diags: &mut Diagnostics) {
                 }
                 continue;
             }
-            let fits = Bindings::default().unify((false, &tree::pattern(a)), (true, &tree::pattern(b)));
+            let fits =
+                Bindings::default().unify((false, &tree::pattern(a)), (true, &tree::pattern(b)));
             if fits.iter().any(|bindings| !excluded(a, b, bindings)) {
                 diags.push(
-                    Diagnostic::at(b.name.span, format!("rules `{}` and `{}` fit a common term at priority {}", a.name.value, b.name.value, a.priority))
-                        .note(a.name.span, "the other rule")
-                        .help("give the special one a higher priority"),
+                    Diagnostic::at(
+                        b.name.span,
+                        format!(
+                            "rules `{}` and `{}` fit a common term at priority {}",
+                            a.name.value, b.name.value, a.priority
+                        ),
+                    )
+                    .note(a.name.span, "the other rule")
+                    .help("give the special one a higher priority"),
                 );
             }
         }

@@ -1,4 +1,5 @@
-//! Terms of a rule: left side, computed constants, conditions, right side. Vocabulary and widths are checked here.
+//! Terms of a rule: left side, computed constants, conditions. Vocabulary and widths are checked here. The right side is in
+//! [`super::right`].
 use super::ops;
 use super::rule::Context;
 use super::schema::RuleEntry;
@@ -7,7 +8,7 @@ use crate::schema::{Name, Term};
 use crate::source::Span;
 use crate::spanned::Spanned;
 use crate::suggest::remedy;
-use lanebook_tables::{BuildNode, CondArg, IndexOp, Language, NO_SLOT, PatternNode, Role, TileBuild, Word};
+use lanebook_tables::{BuildNode, CondArg, IndexOp, Language, NO_SLOT, PatternNode, Word};
 use std::collections::BTreeSet;
 
 /// How wide a value is, as far as it is known.
@@ -36,51 +37,79 @@ pub(super) struct SlotDraft {
 }
 
 pub(super) struct Terms<'a> {
-    context: &'a Context<'a>,
+    pub(super) context: &'a Context<'a>,
     pub(super) slots: Vec<SlotDraft>,
     /// Names that a condition `is_const` speaks of.
     pub(super) constants: BTreeSet<String>,
 }
 
-const TILE_MODIFIERS: [&str; 3] = ["like", "layout", "layout_through"];
-
 impl<'a> Terms<'a> {
     pub(super) fn new(context: &'a Context<'a>) -> Self {
-        Self { context, slots: Vec::new(), constants: BTreeSet::new() }
+        Self {
+            context,
+            slots: Vec::new(),
+            constants: BTreeSet::new(),
+        }
     }
 
     fn tile(&self) -> bool {
         self.context.language == Language::Tile
     }
-    fn find(&self, name: &str) -> Option<u8> {
-        self.slots.iter().position(|slot| slot.name == name).and_then(|at| u8::try_from(at).ok())
+    pub(super) fn find(&self, name: &str) -> Option<u8> {
+        self.slots
+            .iter()
+            .position(|slot| slot.name == name)
+            .and_then(|at| u8::try_from(at).ok())
     }
     fn bind(&mut self, name: &str, width: Width) -> u8 {
         if let Some(slot) = self.find(name) {
             return slot;
         }
-        self.slots.push(SlotDraft { name: name.to_string(), width, constant: self.constants.contains(name), computed: false });
+        self.slots.push(SlotDraft {
+            name: name.to_string(),
+            width,
+            constant: self.constants.contains(name),
+            computed: false,
+        });
         u8::try_from(self.slots.len() - 1).unwrap_or(NO_SLOT)
     }
     /// Gives a slot the width that its place asks for.
     fn fit(&mut self, slot: u8, width: Width, span: Span, diags: &mut Diagnostics) {
-        let Some(draft) = self.slots.get_mut(usize::from(slot)) else { return };
+        let Some(draft) = self.slots.get_mut(usize::from(slot)) else {
+            return;
+        };
         match (draft.width, width) {
             (Width::Free, _) => draft.width = width,
             (Width::Bits(has), Width::Bits(wants)) if has != wants => {
                 let message = format!("`{}` has {has} bits, this place takes {wants}", draft.name);
-                diags.push(Diagnostic::at(span, message).help("use a word of the other width, e.g. add64 for add"));
+                diags.push(
+                    Diagnostic::at(span, message)
+                        .help("use a word of the other width, e.g. add64 for add"),
+                );
             }
             _ => {}
         }
     }
     /// A computed constant.
-    pub(super) fn declare(&mut self, name: &Name, width: Width, diags: &mut Diagnostics) -> Option<u8> {
+    pub(super) fn declare(
+        &mut self,
+        name: &Name,
+        width: Width,
+        diags: &mut Diagnostics,
+    ) -> Option<u8> {
         if self.find(name).is_some() {
-            diags.push(Diagnostic::at(name.span, format!("`{}` is already bound", name.value)).help("use another name"));
+            diags.push(
+                Diagnostic::at(name.span, format!("`{}` is already bound", name.value))
+                    .help("use another name"),
+            );
             return None;
         }
-        self.slots.push(SlotDraft { name: name.value.clone(), width: Width::Bits(width.bits()), constant: true, computed: true });
+        self.slots.push(SlotDraft {
+            name: name.value.clone(),
+            width: Width::Bits(width.bits()),
+            constant: true,
+            computed: true,
+        });
         u8::try_from(self.slots.len() - 1).ok()
     }
     /// Every name that `is_const` speaks of is a slot.
@@ -88,39 +117,98 @@ impl<'a> Terms<'a> {
         for name in &self.constants {
             if self.find(name).is_none() {
                 let known = self.slots.iter().map(|slot| slot.name.as_str());
-                diags.push(Diagnostic::at(entry.pattern.span, format!("`{name}` is not in the pattern")).help(remedy(name, known, "is_const speaks of slots of the pattern")));
+                diags.push(
+                    Diagnostic::at(
+                        entry.pattern.span,
+                        format!("`{name}` is not in the pattern"),
+                    )
+                    .help(remedy(
+                        name,
+                        known,
+                        "is_const speaks of slots of the pattern",
+                    )),
+                );
             }
         }
     }
-    fn slot(&mut self, name: &str, width: Width, span: Span, diags: &mut Diagnostics) -> Option<u8> {
+    pub(super) fn slot(
+        &mut self,
+        name: &str,
+        width: Width,
+        span: Span,
+        diags: &mut Diagnostics,
+    ) -> Option<u8> {
         let found = self.find(name);
         match found {
             Some(slot) => self.fit(slot, width, span, diags),
             None => {
                 let known = self.slots.iter().map(|slot| slot.name.as_str());
-                diags.push(Diagnostic::at(span, format!("`{name}` is bound by nothing")).help(remedy(name, known, "the pattern or `lets` must bind it")));
+                diags.push(
+                    Diagnostic::at(span, format!("`{name}` is bound by nothing")).help(remedy(
+                        name,
+                        known,
+                        "the pattern or `lets` must bind it",
+                    )),
+                );
             }
         }
         found
     }
-    fn index_word(&self, word: &Name, also: &[&str], diags: &mut Diagnostics) -> Option<IndexOp> {
+    pub(super) fn index_word(
+        &self,
+        word: &Name,
+        also: &[&str],
+        diags: &mut Diagnostics,
+    ) -> Option<IndexOp> {
         let found = IndexOp::ALL.into_iter().find(|op| op.name() == word.value);
         if found.is_none() {
-            let known: Vec<&str> = IndexOp::ALL.iter().map(|op| op.name()).chain(also.iter().copied()).collect();
-            let help = remedy(word, known.iter().copied(), &format!("known words: {}", known.join(", ")));
-            diags.push(Diagnostic::at(word.span, format!("unknown word `{}`", word.value)).help(help));
+            let known: Vec<&str> = IndexOp::ALL
+                .iter()
+                .map(|op| op.name())
+                .chain(also.iter().copied())
+                .collect();
+            let help = remedy(
+                word,
+                known.iter().copied(),
+                &format!("known words: {}", known.join(", ")),
+            );
+            diags.push(
+                Diagnostic::at(word.span, format!("unknown word `{}`", word.value)).help(help),
+            );
         }
         found
     }
-    fn arity(&self, word: &Name, span: Span, given: usize, wanted: usize, diags: &mut Diagnostics) -> bool {
+    pub(super) fn arity(
+        &self,
+        word: &Name,
+        span: Span,
+        given: usize,
+        wanted: usize,
+        diags: &mut Diagnostics,
+    ) -> bool {
         if given != wanted {
-            diags.push(Diagnostic::at(span, format!("`{}` takes {wanted} arguments, here are {given}", word.value)).help("rules/README.md lists the words"));
+            diags.push(
+                Diagnostic::at(
+                    span,
+                    format!(
+                        "`{}` takes {wanted} arguments, here are {given}",
+                        word.value
+                    ),
+                )
+                .help("rules/README.md lists the words"),
+            );
         }
         given == wanted
     }
 
     /// Compiles a pattern and answers its width.
-    pub(super) fn pattern(&mut self, term: &Spanned<Term>, width: Width, out: &mut Vec<PatternNode>, diags: &mut Diagnostics) -> Width {
+    pub(super) fn pattern(
+        &mut self,
+        term: &Spanned<Term>,
+        width: Width,
+        out: &mut Vec<PatternNode>,
+        diags: &mut Diagnostics,
+    ) -> Width {
         match &term.value {
             Term::Int(value) => {
                 out.push(PatternNode::Const(*value));
@@ -129,21 +217,44 @@ impl<'a> Terms<'a> {
             Term::Name(name) => {
                 let slot = self.bind(name, width);
                 self.fit(slot, width, term.span, diags);
-                out.push(if self.constants.contains(name) { PatternNode::AnyConst(slot) } else { PatternNode::Any(slot) });
-                self.slots.get(usize::from(slot)).map_or(width, |slot| slot.width)
+                out.push(if self.constants.contains(name) {
+                    PatternNode::AnyConst(slot)
+                } else {
+                    PatternNode::Any(slot)
+                });
+                self.slots
+                    .get(usize::from(slot))
+                    .map_or(width, |slot| slot.width)
             }
             Term::Call(word, args) if word.value == "as" => {
-                let [Spanned { value: Term::Name(name), .. }, inner @ Spanned { value: Term::Call(..), .. }] = args.as_slice() else {
-                    diags.push(Diagnostic::at(term.span, "`as` binds a name to a word").help("write (\"as\", \"name\", (\"word\", ...))"));
+                let [
+                    Spanned {
+                        value: Term::Name(name),
+                        ..
+                    },
+                    inner @ Spanned {
+                        value: Term::Call(..),
+                        ..
+                    },
+                ] = args.as_slice()
+                else {
+                    diags.push(
+                        Diagnostic::at(term.span, "`as` binds a name to a word")
+                            .help("write (\"as\", \"name\", (\"word\", ...))"),
+                    );
                     return width;
                 };
                 let slot = self.bind(name, width);
                 let at = out.len();
                 let width = self.pattern(inner, width, out, diags);
                 self.fit(slot, width, term.span, diags);
-                match out.get_mut(at) {
-                    Some(PatternNode::Index(_, _, place) | PatternNode::Tile(_, place, _) | PatternNode::Role(_, place, _)) => *place = slot,
-                    _ => {}
+                if let Some(
+                    PatternNode::Index(_, _, place)
+                    | PatternNode::Tile(_, place, _)
+                    | PatternNode::Role(_, place, _),
+                ) = out.get_mut(at)
+                {
+                    *place = slot;
                 }
                 width
             }
@@ -151,11 +262,27 @@ impl<'a> Terms<'a> {
                 let arity = u8::try_from(args.len()).unwrap_or(u8::MAX);
                 let mut args = args.as_slice();
                 if word.value == "any" {
-                    let Some((Spanned { value: Term::Name(role), span }, rest)) = args.split_first() else {
-                        diags.push(Diagnostic::at(term.span, "`any` names a role first").help("write (\"any\", \"elementwise\", ...)"));
+                    let Some((
+                        Spanned {
+                            value: Term::Name(role),
+                            span,
+                        },
+                        rest,
+                    )) = args.split_first()
+                    else {
+                        diags.push(
+                            Diagnostic::at(term.span, "`any` names a role first")
+                                .help("write (\"any\", \"elementwise\", ...)"),
+                        );
                         return width;
                     };
-                    if let Some(role) = ops::role(&Spanned { value: role.clone(), span: *span }, diags) {
+                    if let Some(role) = ops::role(
+                        &Spanned {
+                            value: role.clone(),
+                            span: *span,
+                        },
+                        diags,
+                    ) {
                         out.push(PatternNode::Role(role, NO_SLOT, arity.saturating_sub(1)));
                     }
                     args = rest;
@@ -170,7 +297,9 @@ impl<'a> Terms<'a> {
                 Width::Bits(0)
             }
             Term::Call(word, args) => {
-                let Some(op) = self.index_word(word, &["as"], diags) else { return width };
+                let Some(op) = self.index_word(word, &["as"], diags) else {
+                    return width;
+                };
                 if !self.arity(word, term.span, args.len(), usize::from(op.arity()), diags) {
                     return Width::Bits(op.width());
                 }
@@ -184,40 +313,79 @@ impl<'a> Terms<'a> {
         }
     }
 
-    fn expect(&self, word: &Name, wants: Width, has: u8, diags: &mut Diagnostics) {
+    pub(super) fn expect(&self, word: &Name, wants: Width, has: u8, diags: &mut Diagnostics) {
         if let Width::Bits(wants) = wants
             && wants != has
         {
-            diags.push(Diagnostic::at(word.span, format!("`{}` has {has} bits, this place takes {wants}", word.value)).help("use a word of the other width"));
+            diags.push(
+                Diagnostic::at(
+                    word.span,
+                    format!("`{}` has {has} bits, this place takes {wants}", word.value),
+                )
+                .help("use a word of the other width"),
+            );
         }
     }
-    fn operation_arity(&self, word: &Name, op: lanebook_tables::OpId, span: Span, given: usize, diags: &mut Diagnostics) {
-        let Some(op) = self.context.ops.get(op) else { return };
+    pub(super) fn operation_arity(
+        &self,
+        word: &Name,
+        op: lanebook_tables::OpId,
+        span: Span,
+        given: usize,
+        diags: &mut Diagnostics,
+    ) {
+        let Some(op) = self.context.ops.get(op) else {
+            return;
+        };
         let (least, most) = op.entry.operands;
-        if given < usize::from(least) || (most != u8::MAX && given > usize::from(most)) || given > 8 {
-            diags.push(Diagnostic::at(span, format!("`{}` does not take {given} operands", word.value)).help("rules/ops.ron says how many; a rule can have 8"));
+        if given < usize::from(least) || (most != u8::MAX && given > usize::from(most)) || given > 8
+        {
+            diags.push(
+                Diagnostic::at(
+                    span,
+                    format!("`{}` does not take {given} operands", word.value),
+                )
+                .help("rules/ops.ron says how many; a rule can have 8"),
+            );
         }
     }
 
     /// Compiles a computed constant and answers its width.
-    pub(super) fn computed(&mut self, term: &Spanned<Term>, width: Width, out: &mut Vec<BuildNode>, diags: &mut Diagnostics) -> Width {
+    pub(super) fn computed(
+        &mut self,
+        term: &Spanned<Term>,
+        width: Width,
+        out: &mut Vec<BuildNode>,
+        diags: &mut Diagnostics,
+    ) -> Width {
         match &term.value {
             Term::Int(value) => {
                 out.push(BuildNode::Const(*value, width.bits()));
                 Width::Bits(width.bits())
             }
             Term::Name(name) => {
-                let Some(slot) = self.slot(name, width, term.span, diags) else { return width };
+                let Some(slot) = self.slot(name, width, term.span, diags) else {
+                    return width;
+                };
                 out.push(BuildNode::Slot(slot));
-                let Some(draft) = self.slots.get(usize::from(slot)) else { return width };
+                let Some(draft) = self.slots.get(usize::from(slot)) else {
+                    return width;
+                };
                 if !draft.constant {
-                    diags.push(Diagnostic::at(term.span, format!("`{name}` is not a constant")).help(format!("add the condition (\"is_const\", \"{name}\")")));
+                    diags.push(
+                        Diagnostic::at(term.span, format!("`{name}` is not a constant"))
+                            .help(format!("add the condition (\"is_const\", \"{name}\")")),
+                    );
                 }
                 draft.width
             }
-            Term::Call(word, args) if word.value == "low32" => {
+            Term::Call(word, args) if word.value == "low32" || word.value == "high32" => {
                 if self.arity(word, term.span, args.len(), 1, diags) {
-                    out.push(BuildNode::Low32);
+                    out.push(if word.value == "low32" {
+                        BuildNode::Low32
+                    } else {
+                        BuildNode::High32
+                    });
                     self.computed(&args[0], Width::Bits(64), out, diags);
                 }
                 Width::Bits(32)
@@ -230,7 +398,10 @@ impl<'a> Terms<'a> {
                 Width::Bits(32)
             }
             Term::Call(word, args) => {
-                let Some(op) = self.index_word(word, &["trailing_zeros", "low32"], diags) else { return width };
+                let Some(op) = self.index_word(word, &["trailing_zeros", "low32", "high32"], diags)
+                else {
+                    return width;
+                };
                 if self.arity(word, term.span, args.len(), usize::from(op.arity()), diags) {
                     self.expect(word, width, op.width(), diags);
                     out.push(BuildNode::Fold(op, op.arity()));
@@ -245,20 +416,42 @@ impl<'a> Terms<'a> {
 
     /// Compiles a condition. `is_const` is in the pattern already: `Some(None)`.
     #[allow(clippy::option_option)]
-    pub(super) fn condition(&mut self, term: &Spanned<Term>, diags: &mut Diagnostics) -> Option<Option<(Word, Vec<CondArg>)>> {
+    pub(super) fn condition(
+        &mut self,
+        term: &Spanned<Term>,
+        diags: &mut Diagnostics,
+    ) -> Option<Option<(Word, Vec<CondArg>)>> {
         let Term::Call(name, args) = &term.value else {
-            diags.push(Diagnostic::at(term.span, "a condition is a word with arguments").help("e.g. (\"disjoint\", \"x\", \"y\")"));
+            diags.push(
+                Diagnostic::at(term.span, "a condition is a word with arguments")
+                    .help("e.g. (\"disjoint\", \"x\", \"y\")"),
+            );
             return None;
         };
         let tile = self.tile();
-        let mut known = Word::ALL.into_iter().filter(|word| !word.of_tiles() || tile).filter(|word| !tile || word.of_tiles() || *word == Word::SingleUse);
+        let mut known = Word::ALL
+            .into_iter()
+            .filter(|word| !word.of_tiles() || tile)
+            .filter(|word| !tile || word.of_tiles() || *word == Word::SingleUse);
         let Some(word) = known.clone().find(|word| word.name() == name.value) else {
             let names: Vec<&str> = known.by_ref().map(Word::name).collect();
-            let help = remedy(name, names.iter().copied(), &format!("known words: {}", names.join(", ")));
-            diags.push(Diagnostic::at(name.span, format!("unknown condition `{}`", name.value)).help(help));
+            let help = remedy(
+                name,
+                names.iter().copied(),
+                &format!("known words: {}", names.join(", ")),
+            );
+            diags.push(
+                Diagnostic::at(name.span, format!("unknown condition `{}`", name.value)).help(help),
+            );
             return None;
         };
-        if !self.arity(name, term.span, args.len(), usize::from(word.arity()), diags) {
+        if !self.arity(
+            name,
+            term.span,
+            args.len(),
+            usize::from(word.arity()),
+            diags,
+        ) {
             return None;
         }
         if word == Word::IsConst {
@@ -270,133 +463,14 @@ impl<'a> Terms<'a> {
                 Term::Int(value) => CondArg::Const(*value),
                 Term::Name(name) => CondArg::Slot(self.slot(name, Width::Free, arg.span, diags)?),
                 Term::Call(..) => {
-                    diags.push(Diagnostic::at(arg.span, "arguments of conditions are names and numbers").help("compute it in `lets`, or bind the part with `as`"));
+                    diags.push(
+                        Diagnostic::at(arg.span, "arguments of conditions are names and numbers")
+                            .help("compute it in `lets`, or bind the part with `as`"),
+                    );
                     return None;
                 }
             });
         }
         Some(Some((word, out)))
-    }
-
-    /// Compiles a replacement and answers its width.
-    pub(super) fn replacement(&mut self, term: &Spanned<Term>, width: Width, out: &mut Vec<BuildNode>, diags: &mut Diagnostics) -> Width {
-        match &term.value {
-            Term::Int(value) => {
-                out.push(BuildNode::Const(*value, width.bits()));
-                width
-            }
-            Term::Name(name) => {
-                let Some(slot) = self.slot(name, width, term.span, diags) else { return width };
-                out.push(BuildNode::Slot(slot));
-                self.slots.get(usize::from(slot)).map_or(width, |slot| slot.width)
-            }
-            Term::Call(word, args) => match self.context.language {
-                Language::Tile => {
-                    let build = TileBuild { op: None, arity: 0, like: NO_SLOT, layout: NO_SLOT, through: NO_SLOT };
-                    self.operation(term, word, args, build, out, diags);
-                    Width::Bits(0)
-                }
-                Language::Target => self.instruction(term, word, args, width, out, diags),
-                Language::Index => {
-                    let Some(op) = self.index_word(word, &[], diags) else { return width };
-                    if self.arity(word, term.span, args.len(), usize::from(op.arity()), diags) {
-                        self.expect(word, width, op.width(), diags);
-                        out.push(BuildNode::Index(op, op.arity()));
-                        for (number, arg) in (0u8..).zip(args) {
-                            self.replacement(arg, Width::Bits(op.argument_width(number)), out, diags);
-                        }
-                    }
-                    Width::Bits(op.width())
-                }
-            },
-        }
-    }
-
-    fn instruction(&mut self, term: &Spanned<Term>, word: &Name, args: &[Spanned<Term>], width: Width, out: &mut Vec<BuildNode>, diags: &mut Diagnostics) -> Width {
-        let hw = self.context.hw;
-        let Some(id) = hw.atom_names.find(word, "atom", diags).map(lanebook_tables::AtomId) else { return width };
-        let atom = hw.atom(id);
-        if Some(atom.isa) != self.context.isa {
-            diags.push(Diagnostic::at(word.span, format!("atom `{}` belongs to another instruction set", word.value)).note(atom.name.span, "declared here").help("use one of this file's instruction set"));
-            return width;
-        }
-        if super::meaning(id, hw).is_empty() {
-            diags.push(Diagnostic::at(word.span, format!("atom `{}` does not say what it computes", word.value)).note(atom.name.span, "declared here").help("give it `means`, or do not use it in rules"));
-        }
-        let result = atom.operands.first().filter(|operand| operand.role == Role::Def);
-        let Some(result) = result.filter(|_| atom.operands.iter().skip(1).all(|operand| operand.implicit || !matches!(operand.role, Role::Def | Role::UseDef | Role::Label))) else {
-            diags.push(Diagnostic::at(word.span, format!("atom `{}` does not have exactly one result, its first operand", word.value)).note(atom.name.span, "declared here").help("rules use atoms with one result"));
-            return width;
-        };
-        let bits = |operand: &crate::model::Operand| u8::try_from(operand.register_bits * u16::from(operand.registers)).unwrap_or(0);
-        let has = bits(result);
-        self.expect(word, width, has, diags);
-        let inputs: Vec<_> = atom.operands.iter().filter(|operand| operand.role != Role::Def && !operand.implicit).collect();
-        if !self.arity(word, term.span, args.len(), inputs.len(), diags) {
-            return Width::Bits(has);
-        }
-        out.push(BuildNode::Inst(id, u8::try_from(args.len()).unwrap_or(u8::MAX)));
-        for (operand, arg) in inputs.iter().zip(args) {
-            let immediate = operand.role == Role::Immediate;
-            let wants = if immediate { Width::Bits(32) } else { Width::Bits(bits(operand)) };
-            let constant = match &arg.value {
-                Term::Int(_) => true,
-                Term::Name(name) => self.find(name).and_then(|slot| self.slots.get(usize::from(slot))).is_none_or(|slot| slot.constant),
-                Term::Call(..) => false,
-            };
-            if immediate && !constant {
-                diags.push(Diagnostic::at(arg.span, format!("operand `{}` of `{}` is an immediate", operand.name.value, word.value)).note(operand.span, "declared here").help("supply a constant or a slot with is_const"));
-            }
-            if let (Term::Int(value), Some(range)) = (&arg.value, &operand.range)
-                && immediate
-                && !(range.0..=range.1).contains(value)
-            {
-                diags.push(Diagnostic::at(arg.span, format!("{value} is not in the range of operand `{}`", operand.name.value)).note(range.span, "declared here").help("supply a number in the range"));
-            }
-            self.replacement(arg, wants, out, diags);
-        }
-        Width::Bits(has)
-    }
-
-    /// A tile operation with its modifiers.
-    fn operation(&mut self, term: &Spanned<Term>, word: &Name, args: &[Spanned<Term>], mut build: TileBuild, out: &mut Vec<BuildNode>, diags: &mut Diagnostics) {
-        let modifier = TILE_MODIFIERS.contains(&word.value.as_str());
-        if modifier {
-            let names = if word.value == "layout_through" { 2 } else { 1 };
-            if !self.arity(word, term.span, args.len(), names + 1, diags) {
-                return;
-            }
-            let mut slots = Vec::new();
-            for arg in &args[..names] {
-                match &arg.value {
-                    Term::Name(name) => slots.extend(self.slot(name, Width::Bits(0), arg.span, diags)),
-                    _ => diags.push(Diagnostic::at(arg.span, format!("`{}` names slots", word.value)).help("bind the operation with `as`")),
-                }
-            }
-            match (word.value.as_str(), slots.as_slice()) {
-                ("like", [slot]) => build.like = *slot,
-                ("layout", [slot]) => build.layout = *slot,
-                (_, [slot, through]) => (build.layout, build.through) = (*slot, *through),
-                _ => return,
-            }
-            return match &args[names].value {
-                Term::Call(word, inner) => self.operation(&args[names], word, inner, build, out, diags),
-                _ => diags.push(Diagnostic::at(args[names].span, format!("`{}` modifies an operation", word.value)).help("its last argument is (\"operation\", ...)")),
-            };
-        }
-        build.arity = u8::try_from(args.len()).unwrap_or(u8::MAX);
-        if word.value == "same" {
-            if build.like == NO_SLOT {
-                diags.push(Diagnostic::at(word.span, "`same` needs `like`").help("write (\"like\", \"slot\", (\"same\", ...))"));
-            }
-        } else {
-            let Some(op) = self.context.ops.names.find(word, "operation", diags) else { return };
-            build.op = Some(lanebook_tables::OpId(op));
-            self.operation_arity(word, lanebook_tables::OpId(op), term.span, args.len(), diags);
-        }
-        out.push(BuildNode::Tile(build));
-        for arg in args {
-            self.replacement(arg, Width::Bits(0), out, diags);
-        }
     }
 }

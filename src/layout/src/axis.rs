@@ -78,7 +78,8 @@ impl AxisId {
         Self(NUMBERED | (1 << 12) | (n & 15) as u16)
     }
 
-    /// The numbered axis with this path, outermost first as written. `None` unless it has 1 to 3 numbers 0..=15.
+    /// The numbered axis with this path, as written: CuTe writes the innermost mode first (`1@1@0` is sub-mode 1 of mode
+    /// 0). `None` unless it has 1 to 3 numbers 0..=15.
     #[must_use]
     pub const fn path(path: &[u8]) -> Option<Self> {
         let (a, b, c, len) = match path {
@@ -101,7 +102,7 @@ impl AxisId {
         self.0 & NUMBERED != 0
     }
 
-    /// The mode numbers of a numbered axis, outermost first; none for a named one.
+    /// The mode numbers of a numbered axis, as written; none for a named one.
     pub fn basis_path(self) -> impl Iterator<Item = u8> + Clone {
         let len = if self.is_basis() {
             (self.0 >> 12) & 3

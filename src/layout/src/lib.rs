@@ -9,7 +9,8 @@
 //!
 //! Modules, bottom up: [`axis`] and [`num`] (what a leaf is made of), [`profile`] (the tree), [`post`], [`coord`],
 //! [`layout`] (the strided form), `query` and `apply` (methods of [`LayoutRef`]), [`ops`] (its algebra), [`linear`],
-//! [`cute`] (CuTe's operations on trees), [`convert`], [`notation`] (text).
+//! [`cute`] (CuTe's operations on trees), [`convert`], [`tirx`] (operations on flat layouts over named axes), [`notation`]
+//! (text), [`tilelang`] (fragments and maps of shared memory).
 //!
 //! # Contract
 //! No allocation, no `unsafe`, no recursion, no panic: whatever can go wrong is an [`Error`] (at most 40 bytes, no
@@ -52,6 +53,7 @@ pub mod profile;
 mod query;
 pub mod tilelang;
 pub mod tirx;
+pub mod triton;
 
 pub use axis::{AxisId, AxisNames, WellKnown};
 pub use coord::Coord;

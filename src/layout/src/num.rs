@@ -60,10 +60,7 @@ impl Syms {
         sort_by(&mut merged, |a, b| a < b);
         let mut out = Self::NONE;
         for (k, s) in merged.iter().enumerate() {
-            let slot = out.0.get_mut(k).ok_or(Error::Capacity {
-                limit: Limit::SymFactors,
-                max: 3,
-            })?;
+            let slot = out.0.get_mut(k).ok_or(Error::Capacity { limit: Limit::SymFactors, max: 3 })?;
             *slot = Some(*s);
         }
         Ok(out)
@@ -119,21 +116,13 @@ impl Int {
     /// A plain integer.
     #[must_use]
     pub const fn known(value: i64) -> Self {
-        Self {
-            coeff: value,
-            den: WHOLE,
-            syms: Syms::NONE,
-        }
+        Self { coeff: value, den: WHOLE, syms: Syms::NONE }
     }
 
     /// One symbol.
     #[must_use]
     pub const fn sym(sym: SymId) -> Self {
-        Self {
-            coeff: 1,
-            den: WHOLE,
-            syms: Syms::one(sym),
-        }
+        Self { coeff: 1, den: WHOLE, syms: Syms::one(sym) }
     }
 
     /// `coeff` times `syms`.
@@ -142,11 +131,7 @@ impl Int {
         if coeff == 0 {
             return Self::ZERO;
         }
-        Self {
-            coeff,
-            den: WHOLE,
-            syms,
-        }
+        Self { coeff, den: WHOLE, syms }
     }
 
     /// `num / den`, reduced.
@@ -168,11 +153,7 @@ impl Int {
             (a, b) = (b, r);
         }
         let common = i128::try_from(a).map_err(|_| Error::Overflow)?;
-        let common = if den < 0 {
-            common.wrapping_neg()
-        } else {
-            common
-        };
+        let common = if den < 0 { common.wrapping_neg() } else { common };
         let divided = |x: i128| x.checked_div(common).ok_or(Error::Overflow);
         let coeff = i64::try_from(divided(num)?).map_err(|_| Error::Overflow)?;
         let den = u32::try_from(divided(den)?).ok().and_then(NonZeroU32::new);
@@ -215,11 +196,7 @@ impl Int {
     /// The value, if it is an integer without symbols.
     #[must_use]
     pub const fn as_known(self) -> Option<i64> {
-        if self.syms.is_none() && self.is_whole() {
-            Some(self.coeff)
-        } else {
-            None
-        }
+        if self.syms.is_none() && self.is_whole() { Some(self.coeff) } else { None }
     }
 
     /// The value, or which symbol or fraction is in the way.
@@ -241,11 +218,7 @@ impl Int {
         if coeff == 0 {
             return Ok(Self::ZERO);
         }
-        Ok(Self {
-            coeff,
-            den: WHOLE,
-            syms: self.syms.times(other.syms)?,
-        })
+        Ok(Self { coeff, den: WHOLE, syms: self.syms.times(other.syms)? })
     }
 
     /// The sum, where it is again a product of this form; else [`Error::NeedsValue`].
@@ -264,10 +237,7 @@ impl Int {
             let den = i128::from(self.den.get()).saturating_mul(i128::from(other.den.get()));
             return Self::reduced(a.saturating_add(b), den, self.syms);
         }
-        Ok(Self::new(
-            self.coeff.checked_add(other.coeff).ok_or(Error::Overflow)?,
-            self.syms,
-        ))
+        Ok(Self::new(self.coeff.checked_add(other.coeff).ok_or(Error::Overflow)?, self.syms))
     }
 
     /// Both numerators over the common denominator that is the product of both.
@@ -328,16 +298,9 @@ impl Int {
 
     /// The number with `sym` replaced by `value`.
     pub fn substitute(self, sym: SymId, value: i64) -> Result<Self> {
-        let mut out = Self {
-            syms: Syms::NONE,
-            ..self
-        };
+        let mut out = Self { syms: Syms::NONE, ..self };
         for s in self.syms.iter() {
-            let factor = if s == sym {
-                Self::known(value)
-            } else {
-                Self::sym(s)
-            };
+            let factor = if s == sym { Self::known(value) } else { Self::sym(s) };
             out = out.checked_mul(factor)?;
         }
         Ok(out)
@@ -350,10 +313,7 @@ impl Int {
             return Error::NeedsValue { sym };
         }
         match [self, other].into_iter().find(|x| !x.is_whole()) {
-            Some(x) => Error::NotIntegral {
-                num: x.coeff,
-                den: x.den.get(),
-            },
+            Some(x) => Error::NotIntegral { num: x.coeff, den: x.den.get() },
             None => Error::Overflow,
         }
     }
@@ -395,9 +355,7 @@ impl SymTable {
     /// An empty table.
     #[must_use]
     pub const fn new() -> Self {
-        Self {
-            names: heapless::Vec::new(),
-        }
+        Self { names: heapless::Vec::new() }
     }
 }
 

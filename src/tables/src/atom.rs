@@ -114,6 +114,7 @@ pub struct Operand<'a> {
 
 /// Memory spaces.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Space {
     /// Registers of the lanes.
     Register,

@@ -17,13 +17,14 @@ pub use atom::{Atom, AtomClass, AtomCost, CounterUse, MatrixShape, Movement, Off
 pub use name::NameMap;
 pub use op::{LayoutTrait, OpDecl, OpRole};
 pub use rule::{
-    BuildNode, Cond, CondArg, IndexOp, Language, Let, MAX_SLOTS, MAX_TERM, NO_SLOT, Pass, PassStep, PatternNode, Rule, RuleSet, Rules, TermNode, TileBuild, Weights, Word,
+    BuildNode, Cond, CondArg, IndexOp, Language, Let, MAX_INSTRUCTIONS, MAX_SLOTS, MAX_TERM, NO_SLOT, Pass, PassStep, PatternNode, Rule, RuleSet, Rules, TermNode, TileBuild, Weights, Word,
 };
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
         $(#[$doc])*
         #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[cfg_attr(feature = "defmt", derive(defmt::Format))]
         pub struct $name(pub u16);
         impl $name {
             /// The id as an index into its table.

@@ -6,6 +6,7 @@
 /// general form) and the signature that the verifier checks. "Operand" below means a main operand: the values in the
 /// brackets after an operand (`%A[%i, %j]`) are its subscripts and are not counted.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum OpRole {
     /// The function itself.
     Function,
@@ -90,6 +91,7 @@ impl OpRole {
 
 /// What an operation does to layouts.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum LayoutTrait {
     /// Result and operands share one layout.
     Transparent,

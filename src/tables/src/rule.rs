@@ -11,9 +11,12 @@ pub const NO_SLOT: u8 = u8::MAX;
 pub const MAX_SLOTS: usize = 16;
 /// Most nodes of one pattern or replacement.
 pub const MAX_TERM: usize = 24;
+/// Most nodes of one replacement that makes instructions.
+pub const MAX_INSTRUCTIONS: usize = 12;
 
 /// Words of the index-expression language. 32-bit unless the name says 64.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(u8)]
 pub enum IndexOp {
     /// `a + b` modulo 2^32.
@@ -90,7 +93,16 @@ impl IndexOp {
     /// Whether the two arguments may change places.
     #[must_use]
     pub const fn commutes(self) -> bool {
-        matches!(self, IndexOp::Add | IndexOp::Mul | IndexOp::And | IndexOp::Or | IndexOp::Xor | IndexOp::MulWide64 | IndexOp::Add64)
+        matches!(
+            self,
+            IndexOp::Add
+                | IndexOp::Mul
+                | IndexOp::And
+                | IndexOp::Or
+                | IndexOp::Xor
+                | IndexOp::MulWide64
+                | IndexOp::Add64
+        )
     }
 
     /// Width of the value in bits.
@@ -281,7 +293,15 @@ impl Word {
     pub const fn arity(self) -> u8 {
         match self {
             Word::Fits => 3,
-            Word::Disjoint | Word::Covers | Word::Below | Word::Equal | Word::Less | Word::NoCarry | Word::SameLayout | Word::SameSpace | Word::Carried => 2,
+            Word::Disjoint
+            | Word::Covers
+            | Word::Below
+            | Word::Equal
+            | Word::Less
+            | Word::NoCarry
+            | Word::SameLayout
+            | Word::SameSpace
+            | Word::Carried => 2,
             _ => 1,
         }
     }
@@ -289,7 +309,10 @@ impl Word {
     /// Whether the word speaks of tiles (`true`) or of index values.
     #[must_use]
     pub const fn of_tiles(self) -> bool {
-        matches!(self, Word::SameLayout | Word::SameSpace | Word::InRegisters | Word::InMemory | Word::Carried)
+        matches!(
+            self,
+            Word::SameLayout | Word::SameSpace | Word::InRegisters | Word::InMemory | Word::Carried
+        )
     }
 }
 
@@ -316,7 +339,7 @@ pub enum CondArg {
 pub struct Let<'a> {
     /// Slot that it fills.
     pub slot: u8,
-    /// Its value: `Slot`, `Const`, `Fold`, `TrailingZeros` and `Low32` nodes in prefix order. Without a value (shift too far) the rule does not apply.
+    /// Its value: `Slot`, `Const`, `Fold`, `TrailingZeros`, `Low32` and `High32` nodes in prefix order. Without a value (shift too far) the rule does not apply.
     pub term: &'a [BuildNode],
 }
 
@@ -333,6 +356,8 @@ pub enum BuildNode {
     TrailingZeros,
     /// Constant computed from a 64-bit constant that follows: its low 32 bits. Spelt `low32`.
     Low32,
+    /// Constant computed from a 64-bit constant that follows: its high 32 bits. Spelt `high32`.
+    High32,
     /// An index word; the arguments follow.
     Index(IndexOp, u8),
     /// A target instruction with its argument count (first operand, the result, not counted); the arguments follow.
@@ -398,7 +423,12 @@ pub struct Rules<'a> {
 
 impl<'a> Rules<'a> {
     /// No rules.
-    pub const EMPTY: Rules<'static> = Rules { rules: &[], sets: &[], passes: &[], phases: &[] };
+    pub const EMPTY: Rules<'static> = Rules {
+        rules: &[],
+        sets: &[],
+        passes: &[],
+        phases: &[],
+    };
 
     /// The rule of an id.
     #[must_use]
@@ -408,14 +438,24 @@ impl<'a> Rules<'a> {
 
     /// The rules of one language and phase (target rules: for one instruction set). Asked once per pass, not per node.
     #[must_use]
-    pub fn set(&self, language: Language, isa: Option<IsaId>, phase: u8) -> Option<&'a RuleSet<'a>> {
-        self.sets.iter().find(|set| set.language == language && set.isa == isa && set.phase == phase)
+    pub fn set(
+        &self,
+        language: Language,
+        isa: Option<IsaId>,
+        phase: u8,
+    ) -> Option<&'a RuleSet<'a>> {
+        self.sets
+            .iter()
+            .find(|set| set.language == language && set.isa == isa && set.phase == phase)
     }
 
     /// The number of the phase with this name.
     #[must_use]
     pub fn phase_named(&self, name: &str) -> Option<u8> {
-        self.phases.iter().position(|phase| *phase == name).and_then(|number| u8::try_from(number).ok())
+        self.phases
+            .iter()
+            .position(|phase| *phase == name)
+            .and_then(|number| u8::try_from(number).ok())
     }
 }
 

@@ -22,14 +22,8 @@ use std::process::ExitCode;
 use suites::Suite;
 
 /// The suites, in the order in which they are asked whether they know a record.
-const SUITES: &[&dyn Suite] = &[
-    &suites::cute::Cute,
-    &suites::tirx::Tirx,
-    &suites::triton::Triton,
-    &suites::tilelang::TileLang,
-    &suites::nvidia::Nvidia,
-    &suites::amd::Amd,
-];
+const SUITES: &[&dyn Suite] =
+    &[&suites::cute::Cute, &suites::tirx::Tirx, &suites::triton::Triton, &suites::tilelang::TileLang, &suites::nvidia::Nvidia, &suites::amd::Amd];
 
 /// The project's own copy of the recorded answers.
 fn own_data() -> PathBuf {
@@ -51,9 +45,5 @@ fn main() -> ExitCode {
     let dir = dir.unwrap_or_else(own_data);
     let report = runner::run(&dir, SUITES);
     print!("{}", report.render(if all { usize::MAX } else { 5 }));
-    if report.passed() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    }
+    if report.passed() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -72,11 +72,7 @@ impl Report {
         for row in &self.rows {
             details(row, most, &mut out);
         }
-        for row in self
-            .rows
-            .iter()
-            .filter(|r| r.suite.is_none() && r.faults.is_empty())
-        {
+        for row in self.rows.iter().filter(|r| r.suite.is_none() && r.faults.is_empty()) {
             let _ = writeln!(out, "unknown schema, not compared: {}", row.path.display());
         }
         let verdict = if self.passed() { "passed" } else { "FAILED" };
@@ -85,16 +81,7 @@ impl Report {
     }
 
     fn table(&self, out: &mut String) {
-        let heads = [
-            "file",
-            "cases",
-            "agree",
-            "ruled",
-            "refused",
-            "skipped",
-            "differ",
-            "unexplained",
-        ];
+        let heads = ["file", "cases", "agree", "ruled", "refused", "skipped", "differ", "unexplained"];
         let _ = write!(out, "{:<40}", heads[0]);
         for head in &heads[1..] {
             let _ = write!(out, "{head:>12}");
@@ -103,15 +90,7 @@ impl Report {
         let mut total = [0; 7];
         for row in self.rows.iter().filter(|r| r.suite.is_some()) {
             let sum = |reasons: &Reasons| reasons.values().sum::<usize>();
-            let counts = [
-                row.cases,
-                row.agree,
-                sum(&row.ruled),
-                sum(&row.refused),
-                sum(&row.skipped),
-                row.differ.len(),
-                sum(&row.unexplained),
-            ];
+            let counts = [row.cases, row.agree, sum(&row.ruled), sum(&row.refused), sum(&row.skipped), row.differ.len(), sum(&row.unexplained)];
             line(out, &row.path.display().to_string(), &counts);
             for (t, c) in total.iter_mut().zip(counts) {
                 *t += c;
@@ -130,12 +109,7 @@ fn line(out: &mut String, name: &str, counts: &[usize]) {
 }
 
 fn details(row: &Row, most: usize, out: &mut String) {
-    let kinds = [
-        ("ruled", &row.ruled),
-        ("refused", &row.refused),
-        ("skipped", &row.skipped),
-        ("UNEXPLAINED", &row.unexplained),
-    ];
+    let kinds = [("ruled", &row.ruled), ("refused", &row.refused), ("skipped", &row.skipped), ("UNEXPLAINED", &row.unexplained)];
     let quiet = kinds.iter().all(|k| k.1.is_empty());
     if quiet && row.differ.is_empty() && row.faults.is_empty() {
         return;
@@ -153,10 +127,6 @@ fn details(row: &Row, most: usize, out: &mut String) {
         let _ = writeln!(out, "  DIFFER {id}: {what}");
     }
     if row.differ.len() > most {
-        let _ = writeln!(
-            out,
-            "  ... and {} more differences",
-            row.differ.len() - most
-        );
+        let _ = writeln!(out, "  ... and {} more differences", row.differ.len() - most);
     }
 }

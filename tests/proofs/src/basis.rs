@@ -20,15 +20,25 @@ fn shape(node: &Node, amounts: &BTreeSet<u8>) -> Shape {
         Node::Slot(_) => Shape::Linear,
         Node::Const(0, _) => Shape::Linear,
         Node::Const(..) => Shape::Fixed,
-        Node::TrailingZeros(arg) | Node::Low32(arg) => if shape(arg, amounts) == Shape::Fixed { Shape::Fixed } else { Shape::Other },
+        Node::TrailingZeros(arg) | Node::Low32(arg) | Node::High32(arg) => {
+            if shape(arg, amounts) == Shape::Fixed {
+                Shape::Fixed
+            } else {
+                Shape::Other
+            }
+        }
         Node::Lut3(..) => Shape::Other,
         Node::Op(op, args) => {
             let shapes: Vec<Shape> = args.iter().map(|arg| shape(arg, amounts)).collect();
             match (op, shapes.as_slice()) {
                 (_, all) if all.iter().all(|shape| *shape == Shape::Fixed) => Shape::Fixed,
                 (IndexOp::Xor, [Shape::Linear, Shape::Linear]) => Shape::Linear,
-                (IndexOp::And, [Shape::Linear, Shape::Fixed] | [Shape::Fixed, Shape::Linear]) => Shape::Linear,
-                (IndexOp::Shl | IndexOp::Shr | IndexOp::Shl64, [Shape::Linear, Shape::Fixed]) => Shape::Linear,
+                (IndexOp::And, [Shape::Linear, Shape::Fixed] | [Shape::Fixed, Shape::Linear]) => {
+                    Shape::Linear
+                }
+                (IndexOp::Shl | IndexOp::Shr | IndexOp::Shl64, [Shape::Linear, Shape::Fixed]) => {
+                    Shape::Linear
+                }
                 (IndexOp::Extend64, [Shape::Linear]) => Shape::Linear,
                 _ => Shape::Other,
             }
@@ -58,14 +68,29 @@ pub fn proves(formula: &Formula) -> bool {
             return false;
         }
     }
-    let free: Vec<u8> = amounts.iter().copied().filter(|slot| !computed.contains(slot)).collect();
+    let free: Vec<u8> = amounts
+        .iter()
+        .copied()
+        .filter(|slot| !computed.contains(slot))
+        .collect();
     let conditions_known = formula.conditions.iter().all(|(word, args)| {
-        let fixed_args = args.iter().all(|arg| !matches!(arg, CondArg::Slot(slot) if !fixed.contains(slot)));
-        matches!(word, Word::NotConst | Word::Uniform | Word::SingleUse) || (fixed_args && matches!(word, Word::Less | Word::Equal))
+        let fixed_args = args
+            .iter()
+            .all(|arg| !matches!(arg, CondArg::Slot(slot) if !fixed.contains(slot)));
+        matches!(word, Word::NotConst | Word::Uniform | Word::SingleUse)
+            || (fixed_args && matches!(word, Word::Less | Word::Equal))
     });
-    let vectors: Vec<u8> = formula.free().filter(|slot| !fixed.contains(slot)).collect();
+    let vectors: Vec<u8> = formula
+        .free()
+        .filter(|slot| !fixed.contains(slot))
+        .collect();
     let linear = |node: &Node| shape(node, &fixed) == Shape::Linear;
-    if free.len() > 2 || !conditions_known || !formula.parts.is_empty() || !linear(&formula.left) || !linear(&formula.right) {
+    if free.len() > 2
+        || !conditions_known
+        || !formula.parts.is_empty()
+        || !linear(&formula.left)
+        || !linear(&formula.right)
+    {
         return false;
     }
     let mut rows = vec![vec![0u64; formula.slots.len()]];
@@ -82,7 +107,9 @@ pub fn proves(formula: &Formula) -> bool {
             .collect();
     }
     rows.into_iter().all(|row| {
-        let Some(row) = formula.complete(row) else { return true };
+        let Some(row) = formula.complete(row) else {
+            return true;
+        };
         let at = |arg: &CondArg| match arg {
             CondArg::Slot(slot) => row[usize::from(*slot)],
             CondArg::Const(value) => *value as u64,

@@ -19,8 +19,8 @@ pub mod project;
 pub mod smt;
 
 use formula::Formula;
-use lanebook_gen::rules::{CompiledRule, Method};
 use lanebook_gen::model::HwModel;
+use lanebook_gen::rules::{CompiledRule, Method};
 use std::fmt;
 
 /// Why there is no proof.
@@ -41,10 +41,14 @@ impl fmt::Display for Refusal {
         match self {
             Refusal::Counterexample(values) => {
                 f.write_str("the sides differ for")?;
-                values.iter().try_for_each(|(name, value)| write!(f, " {name} = {value:#x}"))
+                values
+                    .iter()
+                    .try_for_each(|(name, value)| write!(f, " {name} = {value:#x}"))
             }
             Refusal::Unknown(text) => write!(f, "the solver gave up: {text}"),
-            Refusal::NoSolver(text) => write!(f, "cannot run z3: {text}; install it (apt-get install z3)"),
+            Refusal::NoSolver(text) => {
+                write!(f, "cannot run z3: {text}; install it (apt-get install z3)")
+            }
             Refusal::NoFormula(text) => write!(f, "nothing to prove: {text}"),
         }
     }

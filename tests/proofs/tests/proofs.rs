@@ -1,6 +1,9 @@
 //! Proves every index and target rule as it stands and checks that `rules/proofs.ron` says so.
 use lanebook_gen::rules::{Certificate, canonical, certificate};
-use lanebook_proofs::{prove, project::{Project, root}};
+use lanebook_proofs::{
+    project::{Project, root},
+    prove,
+};
 use std::fs;
 
 /// With `LANEBOOK_WRITE_PROOFS=1` the file is written instead of compared.
@@ -17,7 +20,11 @@ fn every_rule_is_proved_and_certified() {
                 method,
                 span: None,
             }),
-            Err(refusal) => failures.push(format!("{}: rule `{}` is not proved: {refusal}", project.sources.place(rule.name.span), rule.name.value)),
+            Err(refusal) => failures.push(format!(
+                "{}: rule `{}` is not proved: {refusal}",
+                project.sources.place(rule.name.span),
+                rule.name.value
+            )),
         }
     }
     assert!(failures.is_empty(), "\n{}", failures.join("\n"));
@@ -29,5 +36,10 @@ fn every_rule_is_proved_and_certified() {
         return;
     }
     let committed = fs::read_to_string(&path).unwrap_or_default();
-    assert!(committed == text, "{} is not current; {}", certificate::FILE, certificate::REMEDY);
+    assert!(
+        committed == text,
+        "{} is not current; {}",
+        certificate::FILE,
+        certificate::REMEDY
+    );
 }

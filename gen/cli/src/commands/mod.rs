@@ -2,7 +2,7 @@
 mod arch;
 mod atoms;
 mod check;
-mod compile;
+pub mod compile;
 mod ids;
 mod show;
 

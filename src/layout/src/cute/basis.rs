@@ -39,21 +39,13 @@ enum Branch {
 /// [`Error::WrongAxis`] for a named axis, [`Error::NestedAxes`] if one is a prefix of another.
 fn axis_tree(axes: &[AxisId], mut visit: impl FnMut(Branch) -> Result<()>) -> Result<()> {
     if let Some(axis) = axes.iter().find(|a| !a.is_basis()) {
-        return Err(Error::WrongAxis {
-            iter: 0,
-            axis: *axis,
-        });
+        return Err(Error::WrongAxis { iter: 0, axis: *axis });
     }
     let mut prefix: heapless::Vec<u8, 4> = heapless::Vec::new();
     let _ = prefix.push(0);
     while let Some((next, above)) = prefix.split_last() {
         let inside = |path: &[u8]| path.starts_with(above) && path.len() > above.len();
-        let last = axes
-            .iter()
-            .map(|a| outermost_first(*a))
-            .filter(|p| inside(p))
-            .filter_map(|p| p.get(above.len()).copied())
-            .max();
+        let last = axes.iter().map(|a| outermost_first(*a)).filter(|p| inside(p)).filter_map(|p| p.get(above.len()).copied()).max();
         if last.is_none_or(|last| *next > last) {
             prefix.pop();
             if let Some(sibling) = prefix.last_mut() {
@@ -62,9 +54,7 @@ fn axis_tree(axes: &[AxisId], mut visit: impl FnMut(Branch) -> Result<()>) -> Re
             }
             continue;
         }
-        let exact = axes
-            .iter()
-            .find(|a| outermost_first(**a).as_slice() == prefix.as_slice());
+        let exact = axes.iter().find(|a| outermost_first(**a).as_slice() == prefix.as_slice());
         let deeper = axes.iter().any(|a| {
             let path = outermost_first(*a);
             path.starts_with(&prefix) && path.len() > prefix.len()
@@ -92,8 +82,7 @@ fn used_axes(l: &LayoutRef<'_>) -> Result<heapless::Vec<AxisId, MAX_AXES>> {
     let all = l.axes()?;
     let moves = |axis: AxisId| {
         let own = |it: &&Iter| it.axis() == axis && !it.is_unit() && it.stride() != Int::ZERO;
-        l.shard.iter().chain(l.replica).any(|it| own(&it))
-            || l.offset.iter().any(|o| o.axis() == axis)
+        l.shard.iter().chain(l.replica).any(|it| own(&it)) || l.offset.iter().any(|o| o.axis() == axis)
     };
     let mut out = heapless::Vec::new();
     for axis in &all {
@@ -152,11 +141,7 @@ pub fn cosize(l: &LayoutRef<'_>) -> Result<i64> {
 fn along(l: &LayoutRef<'_>, axis: AxisId) -> Result<heapless::Vec<Iter, MAX_ITERS>> {
     let mut out = heapless::Vec::new();
     for it in l.shard {
-        let stride = if it.axis() == axis {
-            it.stride()
-        } else {
-            Int::ZERO
-        };
+        let stride = if it.axis() == axis { it.stride() } else { Int::ZERO };
         let _ = out.push(Iter::symbolic(it.extent(), stride, AxisId::M)?);
     }
     Ok(out)
@@ -230,10 +215,7 @@ pub(super) fn compose_basis(a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<Layo
                 let mode = at_path(a, it.axis())?;
                 // All leaves on this axis, the others standing still: the carry check sees their sum.
                 let together = compose(&mode, &LayoutRef::new(&along(b, it.axis())?))?;
-                let own = together
-                    .view()
-                    .mode(k)
-                    .ok_or(Error::NotCongruent { node: 0 })?;
+                let own = together.view().mode(k).ok_or(Error::NotCongruent { node: 0 })?;
                 out.push_node(&own)?;
             }
             _ => {}
@@ -246,17 +228,9 @@ pub(super) fn compose_basis(a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<Layo
 
 /// The node of `a` that a numbered axis names.
 fn at_path<'a>(a: &LayoutRef<'a>, axis: AxisId) -> Result<LayoutRef<'a>> {
-    let mut node = LayoutRef {
-        replica: &[],
-        offset: &[],
-        post: crate::post::PostMap::None,
-        ..*a
-    };
+    let mut node = LayoutRef { replica: &[], offset: &[], post: crate::post::PostMap::None, ..*a };
     for mode in &outermost_first(axis) {
-        node = node.mode(usize::from(*mode)).ok_or(Error::NoMode {
-            mode: i16::from(*mode),
-            rank: crate::layout::position(node.rank()),
-        })?;
+        node = node.mode(usize::from(*mode)).ok_or(Error::NoMode { mode: i16::from(*mode), rank: crate::layout::position(node.rank()) })?;
     }
     Ok(node)
 }
@@ -267,7 +241,7 @@ pub fn nullspace(l: &LayoutRef<'_>) -> Result<Layout> {
     let mut still = ops::Iters::new();
     let mut before = Int::ONE;
     for it in l.shard {
-        if it.stride() == Int::ZERO && !it.is_unit() {
+        if it.stride() == Int::ZERO {
             ops::push(&mut still, Iter::symbolic(it.extent(), before, AxisId::M)?)?;
         }
         before = before.checked_mul(it.extent())?;
@@ -308,10 +282,7 @@ pub fn max_common_layout(a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<Layout>
     }
     match run {
         Some(run) if run.stride() == Int::ONE && run.axis() == AxisId::M => {
-            let run = LayoutRef {
-                profile: crate::profile::Profile::SCALAR,
-                ..LayoutRef::new(core::slice::from_ref(&run))
-            };
+            let run = LayoutRef { profile: crate::profile::Profile::SCALAR, ..LayoutRef::new(core::slice::from_ref(&run)) };
             compose(&inverse, &run)
         }
         _ => Layout::leaf(1, 0),

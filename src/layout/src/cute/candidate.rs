@@ -47,10 +47,7 @@ impl Candidate {
     pub fn new(l: &LayoutRef<'_>, arena: &mut Arena<'_>) -> Result<Self> {
         for it in l.shard {
             if !it.stride().is_whole() {
-                return Err(Error::NotIntegral {
-                    num: it.stride().coeff(),
-                    den: it.stride().den().get(),
-                });
+                return Err(Error::NotIntegral { num: it.stride().coeff(), den: it.stride().den().get() });
             }
         }
         let axes = l.axes()?;
@@ -62,13 +59,7 @@ impl Candidate {
             Kind::Strided
         };
         let normal = arena.intern(&canonical(l)?.view())?;
-        Ok(Self {
-            written: arena.intern(l)?,
-            normal,
-            kind,
-            swizzle: l.post.swizzle(),
-            references: 0,
-        })
+        Ok(Self { written: arena.intern(l)?, normal, kind, swizzle: l.post.swizzle(), references: 0 })
     }
 
     /// One more value uses it.

@@ -16,11 +16,7 @@ use crate::post::PostMap;
 pub fn canonical(l: &LayoutRef<'_>) -> Result<Layout> {
     let mut iters = crate::ops::Iters::new();
     for it in l.shard {
-        let axis = if it.stride() == Int::ZERO {
-            AxisId::M
-        } else {
-            it.axis()
-        };
+        let axis = if it.stride() == Int::ZERO { AxisId::M } else { it.axis() };
         crate::ops::push(&mut iters, Iter::symbolic(it.extent(), it.stride(), axis)?)?;
     }
     let mut out = tree_of(&coalesced(&iters)?, &[])?;
@@ -34,15 +30,7 @@ pub fn canonical(l: &LayoutRef<'_>) -> Result<Layout> {
     for axis in &offsets {
         out.add_offset(l.offset_of(*axis)?, *axis)?;
     }
-    out.copy_rest(&LayoutRef {
-        offset: &[],
-        post: if does_nothing(l) {
-            PostMap::None
-        } else {
-            l.post
-        },
-        ..*l
-    })?;
+    out.copy_rest(&LayoutRef { offset: &[], post: if does_nothing(l) { PostMap::None } else { l.post }, ..*l })?;
     Ok(out)
 }
 
@@ -70,13 +58,7 @@ pub fn equivalent(a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<bool> {
         return Ok(true);
     }
     let (a, b) = (a.view(), b.view());
-    for it in a
-        .shard
-        .iter()
-        .chain(b.shard)
-        .chain(a.replica)
-        .chain(b.replica)
-    {
+    for it in a.shard.iter().chain(b.shard).chain(a.replica).chain(b.replica) {
         it.extent().value()?;
         if let Some(sym) = it.stride().syms().iter().next() {
             return Err(Error::NeedsValue { sym });
@@ -97,8 +79,5 @@ pub fn equivalent(a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<bool> {
 
 /// The layout with one mode, so that its linear form has one input.
 fn flat<'a>(l: &LayoutRef<'a>) -> LayoutRef<'a> {
-    LayoutRef {
-        profile: crate::profile::Profile::FLAT,
-        ..*l
-    }
+    LayoutRef { profile: crate::profile::Profile::FLAT, ..*l }
 }

@@ -26,10 +26,7 @@ pub fn crd2idx(coord: TupleRef<'_>, l: &LayoutRef<'_>) -> Result<Int> {
     each_digit(coord, l, |it, digit| {
         let own = it.stride().checked_mul(digit)?;
         if it.axis() != AxisId::M && own != Int::ZERO {
-            return Err(Error::WrongAxis {
-                iter: position(iter),
-                axis: it.axis(),
-            });
+            return Err(Error::WrongAxis { iter: position(iter), axis: it.axis() });
         }
         iter = iter.saturating_add(1);
         sum = sum.checked_add(own)?;
@@ -47,9 +44,7 @@ pub fn crd2idx(coord: TupleRef<'_>, l: &LayoutRef<'_>) -> Result<Int> {
 /// As [`crd2idx`], but for [`Error::WrongAxis`].
 pub fn evaluate(coord: TupleRef<'_>, l: &LayoutRef<'_>, out: &mut Coord) -> Result<()> {
     out.clear();
-    each_digit(coord, l, |it, digit| {
-        out.add(it.axis(), it.stride().checked_mul(digit)?.value()?)
-    })?;
+    each_digit(coord, l, |it, digit| out.add(it.axis(), it.stride().checked_mul(digit)?.value()?))?;
     for o in l.offset {
         out.add(o.axis(), o.value().value()?)?;
     }
@@ -57,11 +52,7 @@ pub fn evaluate(coord: TupleRef<'_>, l: &LayoutRef<'_>, out: &mut Coord) -> Resu
 }
 
 /// Splits `coord` over the iters of `l`.
-fn each_digit(
-    coord: TupleRef<'_>,
-    l: &LayoutRef<'_>,
-    mut digit: impl FnMut(&Iter, Int) -> Result<()>,
-) -> Result<()> {
+fn each_digit(coord: TupleRef<'_>, l: &LayoutRef<'_>, mut digit: impl FnMut(&Iter, Int) -> Result<()>) -> Result<()> {
     let tree = tokens_of(l)?;
     let mut shard = Shard(l.shard);
     let mut numbers = coord.leaves().iter().enumerate();
@@ -70,38 +61,20 @@ fn each_digit(
         let Step::Node(token, node) = step else {
             continue;
         };
-        let open = Error::BadCoord {
-            leaf: position(l.shard.len().saturating_sub(shard.0.len())),
-            value: 0,
-        };
+        let open = Error::BadCoord { leaf: position(l.shard.len().saturating_sub(shard.0.len())), value: 0 };
         if token == KEEP {
             return Err(open);
         }
         let (leaf, x) = numbers.next().ok_or(open)?;
         let node = shard.node(node)?;
-        split(
-            *x,
-            node.shard.len(),
-            leaf,
-            node.shard.iter().map(Iter::extent),
-            |k, d| node.shard.get(k).map_or(Ok(()), |it| digit(it, d)),
-        )?;
+        split(*x, node.shard.len(), leaf, node.shard.iter().map(Iter::extent), |k, d| node.shard.get(k).map_or(Ok(()), |it| digit(it, d)))?;
     }
     Ok(())
 }
 
 /// Splits `x` over `count` extents, the last one unbounded, and hands out the digits with their positions.
-fn split(
-    x: Int,
-    count: usize,
-    leaf: usize,
-    extents: impl Iterator<Item = Int>,
-    mut digit: impl FnMut(usize, Int) -> Result<()>,
-) -> Result<()> {
-    let bad = Error::BadCoord {
-        leaf: position(leaf),
-        value: x.coeff(),
-    };
+fn split(x: Int, count: usize, leaf: usize, extents: impl Iterator<Item = Int>, mut digit: impl FnMut(usize, Int) -> Result<()>) -> Result<()> {
+    let bad = Error::BadCoord { leaf: position(leaf), value: x.coeff() };
     if x.coeff() < 0 || (count == 0 && x != Int::ZERO) {
         return Err(bad);
     }
@@ -160,11 +133,7 @@ fn push_like(out: &mut IntTuple, tokens: &[u8], numbers: &[Int]) -> Result<()> {
 ///
 /// # Errors
 /// [`Error::NotCongruent`]; [`Error::OutOfRange`] if `coord` names no element of `to`; as [`idx2crd`].
-pub fn crd2crd(
-    coord: TupleRef<'_>,
-    to: TupleRef<'_>,
-    from: Option<TupleRef<'_>>,
-) -> Result<IntTuple> {
+pub fn crd2crd(coord: TupleRef<'_>, to: TupleRef<'_>, from: Option<TupleRef<'_>>) -> Result<IntTuple> {
     let mut out = IntTuple::new();
     if let Some(from) = from {
         let compact = super::make::compact(from)?;
@@ -185,9 +154,7 @@ pub fn crd2crd(
             Step::Node(_, node) => {
                 let missing = Error::BadCoord { leaf: 0, value: 0 };
                 let (leaf, x) = numbers.next().ok_or(missing)?;
-                let (own, rest) = shape
-                    .split_at_checked(crate::profile::leaves(node))
-                    .ok_or(missing)?;
+                let (own, rest) = shape.split_at_checked(crate::profile::leaves(node)).ok_or(missing)?;
                 shape = rest;
                 let mut part = IntTuple::new();
                 push_like(&mut part, node, own)?;
@@ -205,11 +172,9 @@ fn inside(idx: Int, shape: TupleRef<'_>, leaf: usize) -> Result<()> {
     match idx.compare(size) {
         Some(core::cmp::Ordering::Less) => Ok(()),
         None => Err(idx.needs_value(size)),
-        Some(_) => Err(Error::OutOfRange {
-            mode: position(leaf),
-            coord: u64::try_from(idx.coeff()).unwrap_or(0),
-            extent: u64::try_from(size.coeff()).unwrap_or(0),
-        }),
+        Some(_) => {
+            Err(Error::OutOfRange { mode: position(leaf), coord: u64::try_from(idx.coeff()).unwrap_or(0), extent: u64::try_from(size.coeff()).unwrap_or(0) })
+        }
     }
 }
 

@@ -22,12 +22,9 @@ fn with_strides(shape: TupleRef<'_>, strides: &[(Int, AxisId)]) -> Result<Layout
             OPEN => out.open()?,
             CLOSE => out.close()?,
             _ => {
-                let (extent, (stride, axis)) =
-                    leaves.next().ok_or(Error::NotCongruent { node: 0 })?;
+                let (extent, (stride, axis)) = leaves.next().ok_or(Error::NotCongruent { node: 0 })?;
                 if extent.coeff() < 1 {
-                    return Err(Error::BadExtent {
-                        iter: position(out.view().shard.len()),
-                    });
+                    return Err(Error::BadExtent { iter: position(out.view().shard.len()) });
                 }
                 out.push_leaf(Iter::symbolic(*extent, *stride, *axis)?)?;
             }
@@ -44,11 +41,7 @@ pub fn make_layout(shape: TupleRef<'_>) -> Result<Layout> {
     let mut strides = Strides::new();
     let mut stride = Int::ONE;
     for extent in shape.leaves() {
-        let own = if *extent == Int::ONE {
-            Int::ZERO
-        } else {
-            stride
-        };
+        let own = if *extent == Int::ONE { Int::ZERO } else { stride };
         let _ = strides.push((own, AxisId::M));
         stride = stride.checked_mul(*extent)?;
     }
@@ -79,10 +72,7 @@ pub fn make_ordered_layout(shape: TupleRef<'_>, order: TupleRef<'_>) -> Result<L
     let mut walk = Walk::exact(order.tokens(), shape.tokens());
     while let Some(step) = walk.step()? {
         let Step::Node(_, node) = step else { continue };
-        let rank = ranks
-            .next()
-            .copied()
-            .ok_or(Error::NotCongruent { node: 0 })?;
+        let rank = ranks.next().copied().ok_or(Error::NotCongruent { node: 0 })?;
         for (k, extent) in extents.by_ref().take(crate::profile::leaves(node)) {
             let _ = keys.push((rank, k, *extent));
         }
@@ -91,10 +81,7 @@ pub fn make_ordered_layout(shape: TupleRef<'_>, order: TupleRef<'_>) -> Result<L
 }
 
 /// Contiguous strides in the order of the keys `(order, leaf, extent)`; leaves without a key get stride 0.
-fn by_keys(
-    shape: TupleRef<'_>,
-    keys: &mut heapless::Vec<(Int, usize, Int), MAX_ITERS>,
-) -> Result<Layout> {
+fn by_keys(shape: TupleRef<'_>, keys: &mut heapless::Vec<(Int, usize, Int), MAX_ITERS>) -> Result<Layout> {
     for (k, a) in keys.iter().enumerate() {
         for b in keys.iter().take(k) {
             if a.0.compare(b.0).is_none() {
@@ -131,11 +118,7 @@ pub fn make_layout_like(l: &LayoutRef<'_>) -> Result<Layout> {
         if it.stride() == Int::ZERO {
             continue;
         }
-        let stride = if it.stride().coeff() < 0 {
-            it.stride().checked_mul(Int::known(-1))?
-        } else {
-            it.stride()
-        };
+        let stride = if it.stride().coeff() < 0 { it.stride().checked_mul(Int::known(-1))? } else { it.stride() };
         let _ = keys.push((stride, k, it.extent()));
     }
     by_keys(shape.view(), &mut keys)
@@ -146,10 +129,7 @@ pub fn make_layout_like(l: &LayoutRef<'_>) -> Result<Layout> {
 /// # Errors
 /// [`Error::Capacity`] for a tree deeper than 3 or a mode beyond 15.
 pub fn make_identity_layout(shape: TupleRef<'_>) -> Result<Layout> {
-    let full = Error::Capacity {
-        limit: Limit::Axes,
-        max: 16,
-    };
+    let full = Error::Capacity { limit: Limit::Axes, max: 16 };
     let mut strides = Strides::new();
     // The mode numbers of the node that comes next, outermost first.
     let mut path: heapless::Vec<u8, 4> = heapless::Vec::new();
@@ -165,11 +145,7 @@ pub fn make_identity_layout(shape: TupleRef<'_>) -> Result<Layout> {
                 for mode in path.iter().rev() {
                     let _ = written.push(*mode);
                 }
-                let axis = if written.is_empty() {
-                    AxisId::M
-                } else {
-                    AxisId::path(&written).ok_or(full)?
-                };
+                let axis = if written.is_empty() { AxisId::M } else { AxisId::path(&written).ok_or(full)? };
                 let _ = strides.push((Int::ONE, axis));
                 step(&mut path)?;
             }
@@ -192,11 +168,7 @@ fn step(path: &mut heapless::Vec<u8, 4>) -> Result<()> {
 ///
 /// # Errors
 /// [`Error::NotCongruent`] if `block` has more modes than `shape`; those of [`blocked_product`].
-pub fn tile_to_shape(
-    block: &LayoutRef<'_>,
-    shape: TupleRef<'_>,
-    order: TupleRef<'_>,
-) -> Result<Layout> {
+pub fn tile_to_shape(block: &LayoutRef<'_>, shape: TupleRef<'_>, order: TupleRef<'_>) -> Result<Layout> {
     let rank = shape.rank();
     let mut own = IntTuple::new();
     own.open()?;
@@ -229,16 +201,9 @@ pub fn tile_to_shape(
         }
     };
     let tiles = make_ordered_layout(tiles.view(), order.view())?;
-    let plain = LayoutRef {
-        offset: &[],
-        post: PostMap::None,
-        ..*block
-    };
+    let plain = LayoutRef { offset: &[], post: PostMap::None, ..*block };
     let mut out = blocked_product(&plain, &tiles.view())?;
-    out.copy_rest(&LayoutRef {
-        replica: &[],
-        ..*block
-    })?;
+    out.copy_rest(&LayoutRef { replica: &[], ..*block })?;
     Ok(out)
 }
 

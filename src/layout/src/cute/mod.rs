@@ -24,24 +24,16 @@ pub mod tile;
 pub mod tuple;
 mod walk;
 
-pub use basis::{
-    coordinate, cosize, left_inverse, max_common_layout, max_common_vector, nullspace,
-    right_inverse,
-};
+pub use basis::{coordinate, cosize, left_inverse, max_common_layout, max_common_vector, nullspace, right_inverse};
 pub use canon::{canonical, equivalent};
 pub use coords::{congruent, crd2crd, crd2idx, evaluate, idx2crd, weakly_congruent};
 pub use intern::{Arena, LayoutId};
-pub use make::{
-    ThreadValue, make_identity_layout, make_layout, make_layout_like, make_layout_tv,
-    make_ordered_layout, tile_to_shape,
-};
-pub use modes::{
-    coalesce_by_profile, dice, filter, filter_zeros, group_modes, select, slice, slice_and_offset,
-};
+pub use make::{ThreadValue, make_identity_layout, make_layout, make_layout_like, make_layout_tv, make_ordered_layout, tile_to_shape};
+pub use modes::{coalesce_by_profile, dice, filter, filter_zeros, group_modes, select, slice, slice_and_offset};
 pub use recast::recast;
 pub use shape::{Rounding, ceil_div, div_each, shape_div};
 pub use tile::{
-    Tiler, blocked_product, composition, flat_divide, flat_product, logical_divide,
-    logical_product, raked_product, tiled_divide, tiled_product, zipped_divide, zipped_product,
+    Tiler, blocked_product, composition, flat_divide, flat_product, logical_divide, logical_product, raked_product, tiled_divide, tiled_product, zipped_divide,
+    zipped_product,
 };
 pub use tuple::{IntTuple, KEEP, TupleRef};

@@ -18,10 +18,7 @@ pub fn select(l: &LayoutRef<'_>, modes: &[usize]) -> Result<Layout> {
     let mut out = Layout::new();
     out.open()?;
     for k in modes {
-        let mode = l.mode(*k).ok_or(Error::NoMode {
-            mode: i16::try_from(*k).unwrap_or(i16::MAX),
-            rank: position(l.rank()),
-        })?;
+        let mode = l.mode(*k).ok_or(Error::NoMode { mode: i16::try_from(*k).unwrap_or(i16::MAX), rank: position(l.rank()) })?;
         out.push_node(&mode)?;
     }
     out.close()?;
@@ -37,10 +34,7 @@ pub fn select(l: &LayoutRef<'_>, modes: &[usize]) -> Result<Layout> {
 pub fn group_modes(l: &LayoutRef<'_>, begin: i16, end: i16) -> Result<Layout> {
     let rank = l.rank();
     let count = i16::try_from(rank).map_err(|_| Error::Overflow)?;
-    let none = |mode| Error::NoMode {
-        mode,
-        rank: position(rank),
-    };
+    let none = |mode| Error::NoMode { mode, rank: position(rank) };
     let from_end = |k: i16| if k < 0 { k.saturating_add(count) } else { k };
     let (first, last) = (from_end(begin), from_end(end));
     if first < 0 || first >= count {
@@ -51,14 +45,12 @@ pub fn group_modes(l: &LayoutRef<'_>, begin: i16, end: i16) -> Result<Layout> {
     }
     let mut out = Layout::new();
     out.open()?;
-    for ((shard, profile), k) in l.modes().zip(0i16..) {
+    for (k, (shard, profile)) in l.modes().enumerate() {
+        let k = i16::try_from(k).map_err(|_| Error::Overflow)?;
         if k == first {
             out.open()?;
         }
-        out.push_node(&LayoutRef {
-            profile,
-            ..LayoutRef::new(shard)
-        })?;
+        out.push_node(&LayoutRef { profile, ..LayoutRef::new(shard) })?;
         if k.saturating_add(1) == last {
             out.close()?;
         }
@@ -144,9 +136,7 @@ fn split(coord: TupleRef<'_>, l: &LayoutRef<'_>, open: bool) -> Result<(Layout, 
             out.push_node(&node)?;
         }
         if token != KEEP {
-            let x = *numbers
-                .next()
-                .ok_or(Error::BadCoord { leaf: 0, value: 0 })?;
+            let x = *numbers.next().ok_or(Error::BadCoord { leaf: 0, value: 0 })?;
             place(x, &node, &mut fixed)?;
         }
     }
@@ -166,17 +156,11 @@ fn place(x: Int, node: &LayoutRef<'_>, fixed: &mut Fixed) -> Result<()> {
             slot.1 = slot.1.checked_add(value)?;
             return Ok(());
         }
-        fixed.push((axis, value)).map_err(|_| Error::Capacity {
-            limit: crate::error::Limit::Axes,
-            max: MAX_AXES as u32,
-        })
+        fixed.push((axis, value)).map_err(|_| Error::Capacity { limit: crate::error::Limit::Axes, max: MAX_AXES as u32 })
     };
     if let [one] = node.shard {
         if x.coeff() < 0 {
-            return Err(Error::BadCoord {
-                leaf: 0,
-                value: x.coeff(),
-            });
+            return Err(Error::BadCoord { leaf: 0, value: x.coeff() });
         }
         return add(one.axis(), one.stride().checked_mul(x)?);
     }
@@ -220,7 +204,9 @@ pub fn filter(l: &LayoutRef<'_>) -> Result<Layout> {
 /// # Errors
 /// [`Error::NotCongruent`] if the profile has a tuple where the layout has none, or more modes.
 pub fn coalesce_by_profile(l: &LayoutRef<'_>, profile: TupleRef<'_>) -> Result<Layout> {
-    let tree = tokens_of(l)?;
+    // A leaf is its own only mode.
+    let tuple = matches!(profile.tokens().first(), Some(&OPEN));
+    let tree = if l.profile.is_scalar() && tuple { tokens_of(&LayoutRef::new(l.shard))? } else { tokens_of(l)? };
     let mut shard = Shard(l.shard);
     let mut out = Layout::new();
     let mut walk = Walk::partial(profile.tokens(), &tree);

@@ -1,13 +1,13 @@
 //! Recasting: the same storage seen as elements of another width.
 //!
-//! To narrower elements (down) a stride-1 iter of extent `n` becomes `n * factor` elements, other strides are
-//! multiplied. To wider ones (up) strides are divided, and an iter that walks within the wider element shrinks; an
-//! element that is partly used counts whole, so `5:1` of 16 bits is `3:1` of 32. A stride that falls between two of
-//! the new elements has no answer and is refused (CuTe rounds it).
+//! To narrower elements (down) the contiguous iter of extent `n` becomes `n * factor` elements, other strides are
+//! multiplied. To wider ones (up) strides are divided, and iters that walk inside the wider element become one run of
+//! them; an element that is partly used counts whole, so `5:1` of 16 bits is `3:1` of 32. Where CuTe rounds a stride
+//! that falls between two of the new elements, or widens several iters of stride 1, this is refused or done once.
 
 use crate::axis::AxisId;
 use crate::error::{Error, Result};
-use crate::layout::{Iter, Layout, LayoutRef, position};
+use crate::layout::{Iter, Layout, LayoutRef, MAX_ITERS, position};
 use crate::num::Int;
 use crate::post::{PostMap, Unit};
 use crate::profile::{CLOSE, OPEN};
@@ -25,10 +25,7 @@ impl Ratio {
     fn new(new_bits: u16, old_bits: u16) -> Result<Self> {
         let reduced = Int::ratio(i64::from(new_bits), i64::from(old_bits))?;
         let fits = |x: i64| u16::try_from(x).map_err(|_| Error::Overflow);
-        let (num, den) = (
-            fits(reduced.coeff())?,
-            fits(i64::from(reduced.den().get()))?,
-        );
+        let (num, den) = (fits(reduced.coeff())?, fits(i64::from(reduced.den().get()))?);
         if num == 0 {
             return Err(Error::NotIntegral { num: 0, den: 0 });
         }
@@ -36,62 +33,125 @@ impl Ratio {
     }
 
     fn fault(self, iter: u8, value: i64) -> Error {
-        Error::Recast {
-            iter,
-            value,
-            num: self.num,
-            den: self.den,
-        }
+        Error::Recast { iter, value, num: self.num, den: self.den }
     }
 
     /// A distance in the new unit, if it is a whole number of elements.
     fn distance(self, value: Int, iter: u8) -> Result<Int> {
         let scaled = value.checked_mul(Int::known(i64::from(self.den)))?;
-        scaled
-            .div_exact(Int::known(i64::from(self.num)))
-            .ok_or_else(|| match scaled.as_known() {
-                Some(_) => self.fault(iter, value.coeff()),
-                None => scaled.needs_value(Int::known(i64::from(self.num))),
-            })
+        scaled.div_exact(Int::known(i64::from(self.num))).ok_or_else(|| match scaled.as_known() {
+            Some(_) => self.fault(iter, value.coeff()),
+            None => scaled.needs_value(Int::known(i64::from(self.num))),
+        })
+    }
+
+    /// Whether a walk of `extent` steps of `stride` touches every new element between its first and its last: none lies
+    /// in a gap between two old ones.
+    fn touches_all(self, extent: Int, stride: i64) -> bool {
+        let (new, old) = (u64::from(self.num), u64::from(self.den));
+        let step = stride.unsigned_abs().saturating_mul(old);
+        let gap = step.saturating_sub(old);
+        if gap < new {
+            return true;
+        }
+        if gap >= new.saturating_mul(2) {
+            return false;
+        }
+        // In between it depends on where a gap begins, which repeats after at most `new` steps.
+        let gaps = extent.as_known().and_then(|n| u64::try_from(n).ok());
+        let gaps = gaps.map_or(new, |n| n.saturating_sub(1).min(new));
+        (0..gaps).all(|k| {
+            let from = k.saturating_mul(step).saturating_add(old);
+            let to = k.saturating_add(1).saturating_mul(step);
+            let first = from.checked_next_multiple_of(new).unwrap_or(to);
+            first.saturating_add(new) > to
+        })
+    }
+
+    /// How many new elements `extent` old ones touch that follow each other by `step`, without a hole.
+    fn covered(self, extent: Int, step: i64, fault: Error) -> Result<Int> {
+        let (num, den) = (i64::from(self.num), i64::from(self.den));
+        if step == 1
+            && let Some(whole) = extent.checked_mul(Int::known(den))?.div_exact(Int::known(num))
+        {
+            return Ok(whole);
+        }
+        // The last bit touched, in units of the widths' common divisor.
+        let before = extent.value()?.checked_sub(1).and_then(|n| n.checked_mul(step));
+        let last = before.and_then(|n| n.checked_mul(den)).and_then(|n| n.checked_add(den)).and_then(|n| n.checked_sub(1)).ok_or(Error::Overflow)?;
+        let unit = last.checked_div(num).ok_or(fault)?;
+        Ok(Int::known(unit.checked_add(1).ok_or(Error::Overflow)?))
+    }
+
+    /// Whether the iter moves by whole new elements.
+    fn is_whole(self, it: &Iter) -> bool {
+        self.distance(it.stride(), 0).is_ok()
+    }
+
+    /// Which iters become runs of new elements; the others move by whole ones.
+    ///
+    /// # Errors
+    /// [`Error::Recast`] if the runs do not add up to one.
+    fn runs(self, iters: &[Iter]) -> Result<[bool; MAX_ITERS]> {
+        let mut runs = [false; MAX_ITERS];
+        // To narrower elements the contiguous iter is widened: one, and one that moves if there is any.
+        let contiguous = |it: &&Iter| matches!(it.stride().as_known(), Some(1 | -1));
+        let widened = if self.den == 1 {
+            None
+        } else {
+            let moving = iters.iter().position(|it| contiguous(&it) && !it.is_unit());
+            moving.or(iters.iter().position(|it| contiguous(&it)))
+        };
+        let mut count = 0usize;
+        // The run that reaches furthest, and how far all reach together.
+        let (mut main, mut total) = ((0i64, 0i64, 0u8), 0i64);
+        for ((k, it), slot) in iters.iter().enumerate().zip(&mut runs) {
+            *slot = widened == Some(k) || (!it.is_unit() && !self.is_whole(it));
+            if !*slot {
+                continue;
+            }
+            let stride = it.stride().value()?;
+            if stride < 0 || !self.touches_all(it.extent(), stride) {
+                return Err(self.fault(position(k), stride));
+            }
+            count = count.saturating_add(1);
+            let way = match it.extent().as_known() {
+                Some(extent) => extent.saturating_sub(1).saturating_mul(stride),
+                None => i64::MAX,
+            };
+            if (stride, way) > (main.0, main.1) {
+                main = (stride, way, position(k));
+            }
+            total = total.saturating_add(way);
+        }
+        if count < 2 {
+            return Ok(runs);
+        }
+        // Several add up to one only inside the wider element: the others must not carry the furthest on.
+        let (stride, way, at) = main;
+        let num = i64::from(self.num);
+        let ends = |x: i64| x.checked_div(num);
+        let inside = total.saturating_sub(way) < num && ends(total) == ends(way);
+        if self.den != 1 || num.checked_rem(stride) != Some(0) || !inside || total == i64::MAX {
+            return Err(self.fault(at, stride));
+        }
+        Ok(runs)
     }
 
     /// One iter.
-    fn iter(self, k: usize, it: &Iter) -> Result<Iter> {
-        let fault = self.fault(position(k), it.stride().coeff());
-        if it.axis() != AxisId::M {
-            return Err(Error::WrongAxis {
-                iter: position(k),
-                axis: it.axis(),
-            });
+    fn iter(self, k: usize, it: &Iter, run: bool) -> Result<Iter> {
+        if !run {
+            let stride = match self.distance(it.stride(), position(k)) {
+                // What never moves falls between nothing.
+                Err(Error::Recast { .. }) if it.is_unit() => Int::ZERO,
+                other => other?,
+            };
+            return Iter::symbolic(it.extent(), stride, AxisId::M);
         }
-        let (num, den) = (i64::from(self.num), i64::from(self.den));
-        let size = it.stride().as_known().map(i64::unsigned_abs);
-        let within = size.is_some_and(|s| s > 0 && u64::from(self.num).checked_rem(s) == Some(0));
-        // Walks inside the wider element, or is the contiguous run itself.
-        let run = match size {
-            Some(1) => Some(1),
-            Some(s) if within && self.den == 1 && s < u64::from(self.num) => i64::try_from(s).ok(),
-            _ => None,
-        };
-        let Some(step) = run else {
-            return Iter::symbolic(
-                it.extent(),
-                self.distance(it.stride(), position(k))?,
-                AxisId::M,
-            );
-        };
-        let units = it
-            .extent()
-            .checked_mul(Int::known(step.checked_mul(den).ok_or(Error::Overflow)?))?;
-        let extent = match units.div_exact(Int::known(num)) {
-            Some(extent) => extent,
-            None => {
-                let whole = units.value()?.checked_div(num).ok_or(fault)?;
-                Int::known(whole.checked_add(1).ok_or(Error::Overflow)?)
-            }
-        };
-        let sign = Int::known(it.stride().coeff().signum());
-        Iter::symbolic(extent, sign, AxisId::M)
+        let stride = it.stride().value()?;
+        let fault = self.fault(position(k), stride);
+        let extent = self.covered(it.extent(), stride, fault)?;
+        Iter::symbolic(extent, Int::ONE, AxisId::M)
     }
 }
 
@@ -109,15 +169,17 @@ pub fn recast(l: &LayoutRef<'_>, new_bits: u16, old_bits: u16) -> Result<Layout>
     if ratio.num == ratio.den {
         return l.to_owned();
     }
+    crate::ops::refuse_other_axes(l.shard, AxisId::M)?;
+    let runs = ratio.runs(l.shard)?;
     let mut out = Layout::new();
-    let mut iters = l.shard.iter().enumerate();
+    let mut iters = l.shard.iter().zip(runs).enumerate();
     for t in &super::tuple::tokens_of(l)? {
         match *t {
             OPEN => out.open()?,
             CLOSE => out.close()?,
             _ => {
-                let (k, it) = iters.next().ok_or(Error::NotCongruent { node: 0 })?;
-                out.push_leaf(ratio.iter(k, it)?)?;
+                let (k, (it, run)) = iters.next().ok_or(Error::NotCongruent { node: 0 })?;
+                out.push_leaf(ratio.iter(k, it, run)?)?;
             }
         }
     }

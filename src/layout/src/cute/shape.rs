@@ -32,7 +32,7 @@ pub fn shape_div(a: TupleRef<'_>, b: TupleRef<'_>) -> Result<IntTuple> {
     let missing = Error::NotCongruent { node: 0 };
     let mut extents = a.leaves().iter().enumerate();
     let mut divisors = b.leaves().iter();
-    let mut walk = Walk::either(b.tokens(), a.tokens());
+    let mut walk = Walk::exact(b.tokens(), a.tokens()).or_deeper();
     while let Some(step) = walk.step()? {
         match step {
             Step::Open => out.open()?,
@@ -74,32 +74,28 @@ fn carry(extent: Int, by: Int, leaf: usize) -> Result<(Int, Int)> {
         return Ok((Int::ONE, after));
     }
     match (extent.as_known(), by.as_known()) {
-        (Some(extent), Some(divisor)) => Err(Error::ShapeDivisibility {
-            leaf: position(leaf),
-            extent,
-            divisor,
-        }),
+        (Some(extent), Some(divisor)) => Err(Error::ShapeDivisibility { leaf: position(leaf), extent, divisor }),
         _ => Err(extent.needs_value(by)),
     }
 }
 
-/// CuTe's `ceil_div`: by mode, an integer divides the size of the sub-shape, rounded up; modes of `a` that the tiler
-/// does not mention are kept (`((32,2),4) / ((8,1))` is `((4,2),4)`).
+/// CuTe's `ceil_div`: by mode, an integer divides the size of the sub-shape, rounded up; a tuple divides an extent by
+/// its product; modes of `a` that the tiler does not mention are kept (`((32,2),4) / ((8,1))` is `((4,2),4)`).
 ///
 /// # Errors
 /// [`Error::NotCongruent`] if the tiler has more modes; [`Error::ShapeDivisibility`] for a divisor below 1;
 /// [`Error::NeedsValue`].
 pub fn ceil_div(a: TupleRef<'_>, tiler: TupleRef<'_>) -> Result<IntTuple> {
     let mut out = IntTuple::new();
-    // A 1-tuple on an integer divides it.
-    if let (Some(_), [OPEN, LEAF, CLOSE], [by]) = (a.as_leaf(), tiler.tokens(), tiler.leaves()) {
-        return ceil_div(a, IntTuple::leaf(*by)?.view());
+    if a.as_leaf().is_some() && tiler.rank() > 1 {
+        return Err(Error::NotCongruent { node: 1 });
     }
-    let (mut extents, mut divisors) = (a.leaves(), tiler.leaves().iter());
-    let mut walk = Walk::partial(tiler.tokens(), a.tokens());
+    let (mut extents, mut divisors) = (a.leaves(), tiler.leaves());
+    let mut walk = Walk::partial(tiler.tokens(), a.tokens()).or_deeper();
     let mut leaf = 0usize;
     while let Some(step) = walk.step()? {
-        let node = match step {
+        // The node of `a`, and how many divisors meet it.
+        let (node, count) = match step {
             Step::Open => {
                 out.open()?;
                 continue;
@@ -108,16 +104,15 @@ pub fn ceil_div(a: TupleRef<'_>, tiler: TupleRef<'_>) -> Result<IntTuple> {
                 out.close()?;
                 continue;
             }
-            Step::Node(_, node) | Step::Rest(node) | Step::Deeper(node) => node,
+            Step::Node(_, node) => (node, 1),
+            Step::Rest(node) => (node, 0),
+            Step::Deeper(tuple) => (&[LEAF][..], crate::profile::leaves(tuple)),
         };
-        let missing = Error::NotCongruent {
-            node: position(leaf),
-        };
-        let (own, after) = extents
-            .split_at_checked(crate::profile::leaves(node))
-            .ok_or(missing)?;
-        extents = after;
-        if matches!(step, Step::Rest(_)) {
+        let missing = Error::NotCongruent { node: position(leaf) };
+        let (own, after) = extents.split_at_checked(crate::profile::leaves(node)).ok_or(missing)?;
+        let (by, rest) = divisors.split_at_checked(count).ok_or(missing)?;
+        (extents, divisors) = (after, rest);
+        if count == 0 {
             let mut numbers = own.iter();
             for t in node {
                 match *t {
@@ -127,14 +122,17 @@ pub fn ceil_div(a: TupleRef<'_>, tiler: TupleRef<'_>) -> Result<IntTuple> {
                 }
             }
         } else {
-            let mut size = Int::ONE;
-            for v in own {
-                size = size.checked_mul(*v)?;
-            }
-            let by = divisors.next().copied().ok_or(missing)?;
-            out.push_leaf(quotient(size, by, Rounding::Ceil, leaf)?)?;
+            out.push_leaf(quotient(product(own)?, product(by)?, Rounding::Ceil, leaf)?)?;
         }
         leaf = leaf.saturating_add(own.len());
+    }
+    Ok(out)
+}
+
+fn product(numbers: &[Int]) -> Result<Int> {
+    let mut out = Int::ONE;
+    for v in numbers {
+        out = out.checked_mul(*v)?;
     }
     Ok(out)
 }
@@ -163,11 +161,7 @@ pub fn div_each(a: TupleRef<'_>, by: Int, rounding: Rounding) -> Result<IntTuple
 
 /// One quotient, at least 1. Never forms `a + b - 1`, which could overflow.
 fn quotient(a: Int, by: Int, rounding: Rounding, leaf: usize) -> Result<Int> {
-    let fault = Error::ShapeDivisibility {
-        leaf: position(leaf),
-        extent: a.coeff(),
-        divisor: by.coeff(),
-    };
+    let fault = Error::ShapeDivisibility { leaf: position(leaf), extent: a.coeff(), divisor: by.coeff() };
     if by.coeff() < 1 || a.coeff() < 1 {
         return Err(fault);
     }

@@ -10,7 +10,7 @@
 //! flat       (tile..., rest...)                   (t0, t1, r0, r1, kept ...)
 //! ```
 
-use super::tuple::{TupleRef, tokens_of};
+use super::tuple::{Tokens, TupleRef, push_token, tokens_of};
 use super::walk::{Shard, Step, Walk};
 use crate::axis::AxisId;
 use crate::error::{Error, Result};
@@ -18,6 +18,7 @@ use crate::layout::{Iter, Layout, LayoutRef, MAX_MODES, position};
 use crate::num::Int;
 use crate::ops::{coalesced, compose, logical_divide as divide_one, tree_of};
 use crate::post::PostMap;
+use crate::profile::{CLOSE, LEAF, OPEN};
 
 /// By what a layout is composed, divided or repeated.
 #[derive(Clone, Copy, Debug)]
@@ -30,34 +31,14 @@ pub enum Tiler<'a> {
     Shape(TupleRef<'a>),
 }
 
-/// A mode's tile and the rest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Half {
-    /// What the tiler selects.
-    Tile,
-    /// The tiles, and the modes that the tiler does not mention.
-    Rest,
-    /// Both, as a pair a mode.
-    Both,
-}
-
 /// `a` without what stays outside when its modes are taken apart.
 fn bare<'a>(a: &LayoutRef<'a>) -> LayoutRef<'a> {
-    LayoutRef {
-        replica: &[],
-        offset: &[],
-        post: PostMap::None,
-        ..*a
-    }
+    LayoutRef { replica: &[], offset: &[], post: PostMap::None, ..*a }
 }
 
 /// One mode of a tiler by mode.
 fn extent_tile(extent: Int) -> Result<Layout> {
-    let stride = if extent == Int::ONE {
-        Int::ZERO
-    } else {
-        Int::ONE
-    };
+    let stride = if extent == Int::ONE { Int::ZERO } else { Int::ONE };
     if extent.coeff() < 1 {
         return Err(Error::BadExtent { iter: 0 });
     }
@@ -79,17 +60,11 @@ fn by_mode(
         Tiler::Modes(tiles) => {
             let rank = a.rank();
             if tiles.len() > rank || rank > MAX_MODES {
-                return Err(Error::Rank {
-                    expected: position(rank),
-                    found: position(tiles.len()),
-                });
+                return Err(Error::Rank { expected: position(rank), found: position(tiles.len()) });
             }
             out.open()?;
             for (k, (shard, profile)) in a.modes().enumerate() {
-                let mode = LayoutRef {
-                    profile,
-                    ..LayoutRef::new(shard)
-                };
+                let mode = LayoutRef { profile, ..LayoutRef::new(shard) };
                 match tiles.get(k) {
                     Some(t) => part(&mode, t, &mut out)?,
                     None if keep => out.push_node(&mode)?,
@@ -99,7 +74,9 @@ fn by_mode(
             out.close()?;
         }
         Tiler::Shape(shape) => {
-            let tree = tokens_of(a)?;
+            // A leaf is its own only mode.
+            let tuple = matches!(shape.tokens().first(), Some(&OPEN));
+            let tree = if a.profile.is_scalar() && tuple { tokens_of(&LayoutRef::new(a.shard))? } else { tokens_of(a)? };
             let mut shard = Shard(a.shard);
             let mut extents = shape.leaves().iter();
             let mut walk = Walk::partial(shape.tokens(), &tree);
@@ -134,36 +111,17 @@ fn by_mode(
 /// [`Error::NoMode`] for a path that `a` does not have.
 pub fn composition(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
     if let Tiler::Layout(b) = tiler {
-        return if b.shard.iter().any(|it| it.axis().is_basis()) {
-            super::basis::compose_basis(a, b)
-        } else {
-            compose(a, b)
-        };
+        return if b.shard.iter().any(|it| it.axis().is_basis()) { super::basis::compose_basis(a, b) } else { compose(a, b) };
     }
-    let mut out = by_mode(a, tiler, false, |mode, t, out| {
-        out.push_node(&compose(mode, t)?.view())
-    })?;
+    let mut out = by_mode(a, tiler, false, |mode, t, out| out.push_node(&compose(mode, t)?.view()))?;
     out.copy_rest(a)?;
     out.view().check()?;
     Ok(out)
 }
 
-/// The tile, the rest or both of each divided mode.
-fn divided(a: &LayoutRef<'_>, tiler: &Tiler<'_>, half: Half) -> Result<Layout> {
-    by_mode(a, tiler, half != Half::Tile, |mode, t, out| {
-        let both = divide_one(mode, t)?;
-        push_half(&both, half, out)
-    })
-}
-
-fn push_half(both: &Layout, half: Half, out: &mut Layout) -> Result<()> {
-    let both = both.view();
-    let pick = |k: usize| both.mode(k).ok_or(Error::NoMode { mode: 1, rank: 0 });
-    match half {
-        Half::Both => out.push_node(&both),
-        Half::Tile => out.push_node(&pick(0)?),
-        Half::Rest => out.push_node(&pick(1)?),
-    }
+/// Tile and rest of each divided mode, as a pair.
+fn divided(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
+    by_mode(a, tiler, true, |mode, t, out| out.push_node(&divide_one(mode, t)?.view()))
 }
 
 /// How the tile and the rest are grouped.
@@ -192,10 +150,7 @@ fn push_modes(l: &LayoutRef<'_>, spread: bool, out: &mut Layout) -> Result<()> {
         return out.push_node(l);
     }
     for (shard, profile) in l.modes() {
-        out.push_node(&LayoutRef {
-            profile,
-            ..LayoutRef::new(shard)
-        })?;
+        out.push_node(&LayoutRef { profile, ..LayoutRef::new(shard) })?;
     }
     Ok(())
 }
@@ -205,7 +160,7 @@ fn push_modes(l: &LayoutRef<'_>, spread: bool, out: &mut Layout) -> Result<()> {
 /// # Errors
 /// Those of [`crate::ops::complement`] (of a tile) and [`compose`]; as [`composition`] for the tiler's form.
 pub fn logical_divide(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
-    let mut out = divided(a, tiler, Half::Both)?;
+    let mut out = divided(a, tiler)?;
     out.copy_rest(a)?;
     out.view().check()?;
     Ok(out)
@@ -213,36 +168,71 @@ pub fn logical_divide(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
 
 /// [`logical_divide`] as (tiles, rests). Errors as there.
 pub fn zipped_divide(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
-    regrouped(a, tiler, Grouping::Zipped, divided)
+    regrouped(a, tiler, Grouping::Zipped, &divided(a, tiler)?, false)
 }
 
 /// [`logical_divide`] as (tiles, rest, rest, ...). Errors as there.
 pub fn tiled_divide(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
-    regrouped(a, tiler, Grouping::Tiled, divided)
+    regrouped(a, tiler, Grouping::Tiled, &divided(a, tiler)?, false)
 }
 
 /// [`logical_divide`] as (tile, tile, ..., rest, rest, ...). Errors as there.
 pub fn flat_divide(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
-    regrouped(a, tiler, Grouping::Flat, divided)
+    regrouped(a, tiler, Grouping::Flat, &divided(a, tiler)?, false)
 }
 
-fn regrouped(
-    a: &LayoutRef<'_>,
-    tiler: &Tiler<'_>,
-    how: Grouping,
-    halves: fn(&LayoutRef<'_>, &Tiler<'_>, Half) -> Result<Layout>,
-) -> Result<Layout> {
-    let tile = halves(a, tiler, Half::Tile)?;
-    let rest = halves(a, tiler, Half::Rest)?;
-    grouped(a, &tile, &rest, how)
+/// Takes the pairs of `both` apart and groups them. `kept_first`: modes that the tiler does not mention go with the
+/// first halves.
+fn regrouped(a: &LayoutRef<'_>, tiler: &Tiler<'_>, how: Grouping, both: &Layout, kept_first: bool) -> Result<Layout> {
+    let mut guide = Tokens::new();
+    match tiler {
+        Tiler::Layout(_) => push_token(&mut guide, LEAF)?,
+        Tiler::Modes(tiles) => {
+            push_token(&mut guide, OPEN)?;
+            for _ in *tiles {
+                push_token(&mut guide, LEAF)?;
+            }
+            push_token(&mut guide, CLOSE)?;
+        }
+        Tiler::Shape(shape) => {
+            for t in shape.tokens() {
+                push_token(&mut guide, *t)?;
+            }
+        }
+    }
+    let both = both.view();
+    let tree = tokens_of(&both)?;
+    let mut shard = Shard(both.shard);
+    let (mut first, mut second) = (Layout::new(), Layout::new());
+    let mut walk = Walk::partial(&guide, &tree);
+    while let Some(step) = walk.step()? {
+        match step {
+            Step::Open => {
+                first.open()?;
+                second.open()?;
+            }
+            Step::Close => {
+                first.close()?;
+                second.close()?;
+            }
+            Step::Node(_, node) => {
+                let pair = shard.node(node)?;
+                let half = |k: usize| pair.mode(k).ok_or(Error::NoMode { mode: 1, rank: 0 });
+                first.push_node(&half(0)?)?;
+                second.push_node(&half(1)?)?;
+            }
+            Step::Rest(node) | Step::Deeper(node) => {
+                let side = if kept_first { &mut first } else { &mut second };
+                side.push_node(&shard.node(node)?)?;
+            }
+        }
+    }
+    grouped(a, &first, &second, how)
 }
 
-/// The block, its repetition or both of each multiplied mode. For one layout the modes are its own two.
-fn multiplied(a: &LayoutRef<'_>, tiler: &Tiler<'_>, half: Half) -> Result<Layout> {
-    by_mode(a, tiler, half != Half::Rest, |mode, t, out| {
-        let both = crate::ops::logical_product(mode, t)?;
-        push_half(&both, half, out)
-    })
+/// Block and repetition of each multiplied mode, as a pair.
+fn multiplied(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
+    by_mode(a, tiler, true, |mode, t, out| out.push_node(&crate::ops::logical_product(mode, t)?.view()))
 }
 
 /// CuTe's `logical_product`: `(a, complement(a, size(a) * cosize(b)) o b)` for the whole or for each mode: `a` repeated
@@ -251,7 +241,7 @@ fn multiplied(a: &LayoutRef<'_>, tiler: &Tiler<'_>, half: Half) -> Result<Layout
 /// # Errors
 /// Those of [`crate::ops::complement`] (of `a`) and [`compose`]; as [`composition`] for the tiler's form.
 pub fn logical_product(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
-    let mut out = multiplied(a, tiler, Half::Both)?;
+    let mut out = multiplied(a, tiler)?;
     out.copy_rest(a)?;
     out.view().check()?;
     Ok(out)
@@ -259,17 +249,17 @@ pub fn logical_product(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
 
 /// [`logical_product`] as (blocks, repetitions). Errors as there.
 pub fn zipped_product(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
-    regrouped(a, tiler, Grouping::Zipped, multiplied)
+    regrouped(a, tiler, Grouping::Zipped, &multiplied(a, tiler)?, true)
 }
 
 /// [`logical_product`] as (blocks, repetition, repetition, ...). Errors as there.
 pub fn tiled_product(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
-    regrouped(a, tiler, Grouping::Tiled, multiplied)
+    regrouped(a, tiler, Grouping::Tiled, &multiplied(a, tiler)?, true)
 }
 
 /// [`logical_product`] as (block, block, ..., repetition, repetition, ...). Errors as there.
 pub fn flat_product(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
-    regrouped(a, tiler, Grouping::Flat, multiplied)
+    regrouped(a, tiler, Grouping::Flat, &multiplied(a, tiler)?, true)
 }
 
 /// `l` with modes `1:0` appended until it has `rank` modes; a leaf becomes a 1-tuple.
@@ -293,10 +283,7 @@ fn zip(first: &LayoutRef<'_>, second: &LayoutRef<'_>, merge: bool) -> Result<Lay
         let mut pair = Layout::new();
         pair.open()?;
         for (shard, profile) in [(s0, p0), (s1, p1)] {
-            pair.push_node(&LayoutRef {
-                profile,
-                ..LayoutRef::new(shard)
-            })?;
+            pair.push_node(&LayoutRef { profile, ..LayoutRef::new(shard) })?;
         }
         pair.close()?;
         if merge {
@@ -316,11 +303,7 @@ fn paired_product(a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<(Layout, Layou
     let rank = a.rank().max(b.rank());
     let (a, b) = (appended(&bare(a), rank)?, appended(b, rank)?);
     let both = crate::ops::logical_product(&a.view(), &b.view())?;
-    let repeat = both
-        .view()
-        .mode(1)
-        .ok_or(Error::NoMode { mode: 1, rank: 0 })?
-        .to_owned()?;
+    let repeat = both.view().mode(1).ok_or(Error::NoMode { mode: 1, rank: 0 })?.to_owned()?;
     Ok((a, repeat))
 }
 

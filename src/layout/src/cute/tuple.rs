@@ -25,10 +25,7 @@ impl IntTuple {
     /// Nothing yet: no node. Not a tree until something is pushed; `()` is [`IntTuple::open`] and [`IntTuple::close`].
     #[must_use]
     pub const fn new() -> Self {
-        Self {
-            tokens: heapless::Vec::new(),
-            leaves: heapless::Vec::new(),
-        }
+        Self { tokens: heapless::Vec::new(), leaves: heapless::Vec::new() }
     }
 
     /// The tree that is one number.
@@ -51,10 +48,7 @@ impl IntTuple {
 
     /// The shape of a layout.
     pub fn shape_of(l: &LayoutRef<'_>) -> Result<Self> {
-        let mut out = Self {
-            tokens: tokens_of(l)?,
-            leaves: heapless::Vec::new(),
-        };
+        let mut out = Self { tokens: tokens_of(l)?, leaves: heapless::Vec::new() };
         for it in l.shard {
             out.push_number(it.extent())?;
         }
@@ -64,10 +58,7 @@ impl IntTuple {
     /// The tree as plain slices.
     #[must_use]
     pub fn view(&self) -> TupleRef<'_> {
-        TupleRef {
-            tokens: self.tokens.as_slice(),
-            leaves: self.leaves.as_slice(),
-        }
+        TupleRef { tokens: self.tokens.as_slice(), leaves: self.leaves.as_slice() }
     }
 
     /// Appends a number.
@@ -107,10 +98,7 @@ impl IntTuple {
     }
 
     fn push_number(&mut self, value: Int) -> Result<()> {
-        self.leaves.push(value).map_err(|_| Error::Capacity {
-            limit: Limit::Iters,
-            max: MAX_ITERS as u32,
-        })
+        self.leaves.push(value).map_err(|_| Error::Capacity { limit: Limit::Iters, max: MAX_ITERS as u32 })
     }
 }
 
@@ -156,9 +144,7 @@ impl<'a> TupleRef<'a> {
             [OPEN, inner @ .., CLOSE] => inner,
             other => other,
         };
-        TupleModes {
-            rest: Self { tokens, ..self },
-        }
+        TupleModes { rest: Self { tokens, ..self } }
     }
 
     /// The number of modes; 1 for a leaf.
@@ -208,14 +194,8 @@ impl<'a> Iterator for TupleModes<'a> {
 
     fn next(&mut self) -> Option<TupleRef<'a>> {
         let (tokens, after) = split_node(self.rest.tokens)?;
-        let (leaves, behind) = self
-            .rest
-            .leaves
-            .split_at_checked(crate::profile::leaves(tokens))?;
-        self.rest = TupleRef {
-            tokens: after,
-            leaves: behind,
-        };
+        let (leaves, behind) = self.rest.leaves.split_at_checked(crate::profile::leaves(tokens))?;
+        self.rest = TupleRef { tokens: after, leaves: behind };
         Some(TupleRef { tokens, leaves })
     }
 }
@@ -239,8 +219,5 @@ pub(crate) fn tokens_of(l: &LayoutRef<'_>) -> Result<Tokens> {
 
 /// Appends a token.
 pub(crate) fn push_token(tokens: &mut Tokens, token: u8) -> Result<()> {
-    tokens.push(token).map_err(|_| Error::Capacity {
-        limit: Limit::Profile,
-        max: MAX_PROFILE as u32,
-    })
+    tokens.push(token).map_err(|_| Error::Capacity { limit: Limit::Profile, max: MAX_PROFILE as u32 })
 }

@@ -34,42 +34,24 @@ pub(crate) struct Walk<'t> {
 impl<'t> Walk<'t> {
     /// A walk in which tuples must have the same number of modes.
     pub(crate) const fn exact(guide: &'t [u8], tree: &'t [u8]) -> Self {
-        Self {
-            guide,
-            tree,
-            partial: false,
-            either: false,
-            at: 0,
-        }
+        Self { guide, tree, partial: false, either: false, at: 0 }
     }
 
     /// A walk in which the guide's tuples may be shorter.
     pub(crate) const fn partial(guide: &'t [u8], tree: &'t [u8]) -> Self {
-        Self {
-            partial: true,
-            ..Self::exact(guide, tree)
-        }
+        Self { partial: true, ..Self::exact(guide, tree) }
     }
 
-    /// A walk in which the guide may also be the deeper of the two.
-    pub(crate) const fn either(guide: &'t [u8], tree: &'t [u8]) -> Self {
-        Self {
-            either: true,
-            ..Self::exact(guide, tree)
-        }
+    /// The walk, in which the guide may also be the deeper of the two.
+    pub(crate) const fn or_deeper(self) -> Self {
+        Self { either: true, ..self }
     }
 
     /// The next step; `None` at the end of both.
     pub(crate) fn step(&mut self) -> Result<Option<Step<'t>>> {
-        let misfit = Error::NotCongruent {
-            node: position(self.at),
-        };
+        let misfit = Error::NotCongruent { node: position(self.at) };
         let Some((front, rest)) = self.guide.split_first() else {
-            return if self.tree.is_empty() {
-                Ok(None)
-            } else {
-                Err(misfit)
-            };
+            return if self.tree.is_empty() { Ok(None) } else { Err(misfit) };
         };
         let step = match (*front, self.tree.split_first()) {
             (OPEN, Some((&OPEN, tree))) => {
@@ -116,15 +98,9 @@ impl<'a> Shard<'a> {
         'a: 'n,
     {
         let leaves = crate::profile::leaves(tokens);
-        let bad = Error::BadProfile {
-            iters: u16::from(position(self.0.len())),
-            leaves: u16::from(position(leaves)),
-        };
+        let bad = Error::BadProfile { iters: u16::from(position(self.0.len())), leaves: u16::from(position(leaves)) };
         let (own, rest) = self.0.split_at_checked(leaves).ok_or(bad)?;
         self.0 = rest;
-        Ok(LayoutRef {
-            profile: Profile::from_tokens(tokens),
-            ..LayoutRef::new(own)
-        })
+        Ok(LayoutRef { profile: Profile::from_tokens(tokens), ..LayoutRef::new(own) })
     }
 }

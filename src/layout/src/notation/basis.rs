@@ -52,10 +52,7 @@ impl Basis {
 
     /// The basis with the strides of a layout.
     pub fn of(l: &crate::LayoutRef<'_>) -> crate::error::Result<Self> {
-        let mut out = Self {
-            tokens: crate::cute::tuple::tokens_of(l)?,
-            entries: heapless::Vec::new(),
-        };
+        let mut out = Self { tokens: crate::cute::tuple::tokens_of(l)?, entries: heapless::Vec::new() };
         for it in l.shard {
             let _ = out.entries.push((it.stride(), it.axis()));
         }
@@ -68,14 +65,8 @@ impl Basis {
     /// [`Error::NotCongruent`] if the trees differ; [`Error::BadExtent`].
     pub fn over(&self, shape: TupleRef<'_>) -> crate::error::Result<Layout> {
         if shape.tokens() != self.tokens.as_slice() {
-            let same = shape
-                .tokens()
-                .iter()
-                .zip(&self.tokens)
-                .take_while(|(a, b)| a == b);
-            return Err(Error::NotCongruent {
-                node: crate::layout::position(same.count()),
-            });
+            let same = shape.tokens().iter().zip(&self.tokens).take_while(|(a, b)| a == b);
+            return Err(Error::NotCongruent { node: crate::layout::position(same.count()) });
         }
         let mut out = Layout::new();
         let mut leaves = shape.leaves().iter().zip(&self.entries);
@@ -84,8 +75,7 @@ impl Basis {
                 OPEN => out.open()?,
                 CLOSE => out.close()?,
                 _ => {
-                    let (extent, (stride, axis)) =
-                        leaves.next().ok_or(Error::NotCongruent { node: 0 })?;
+                    let (extent, (stride, axis)) = leaves.next().ok_or(Error::NotCongruent { node: 0 })?;
                     out.push_leaf(Iter::symbolic(*extent, *stride, *axis)?)?;
                 }
             }
@@ -105,10 +95,7 @@ struct Entries<'s, S> {
 impl<S: SymNames> Sink for Entries<'_, S> {
     fn leaf(&mut self, c: &mut Cursor<'_>) -> Parsed<()> {
         let at = c.mark();
-        if !matches!(
-            c.peek(),
-            Some(b'-' | b'?' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'_')
-        ) {
+        if !matches!(c.peek(), Some(b'-' | b'?' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'_')) {
             return Err(c.error(Expected::NumberOrOpen));
         }
         let (count, axis) = c.strided(&WellKnown, self.syms, false)?;
@@ -116,10 +103,7 @@ impl<S: SymNames> Sink for Entries<'_, S> {
             return Err(c.error(Expected::At));
         }
         let entry = Simple { count, axis };
-        let full = Error::Capacity {
-            limit: Limit::Iters,
-            max: MAX_ITERS as u32,
-        };
+        let full = Error::Capacity { limit: Limit::Iters, max: MAX_ITERS as u32 };
         let stored = push_token(&mut self.out.tokens, LEAF).and_then(|()| {
             let entry = (entry.count, entry.axis);
             self.out.entries.push(entry).map_err(|_| full)
@@ -150,11 +134,7 @@ pub fn parse_strides(text: &str, syms: &mut impl SymNames) -> Result<Basis, Pars
 
 fn whole(text: &str, syms: &mut impl SymNames, strict: bool) -> Result<Basis, ParseError> {
     let mut c = Cursor::cute(text);
-    let mut sink = Entries {
-        out: Basis::default(),
-        syms,
-        strict,
-    };
+    let mut sink = Entries { out: Basis::default(), syms, strict };
     tree::read(&mut c, &mut sink)?;
     c.end()?;
     Ok(sink.out)

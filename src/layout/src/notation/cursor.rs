@@ -17,18 +17,11 @@ pub(super) struct Cursor<'t> {
 
 impl<'t> Cursor<'t> {
     pub(super) const fn new(text: &'t str) -> Self {
-        Self {
-            text,
-            at: 0,
-            cute: false,
-        }
+        Self { text, at: 0, cute: false }
     }
 
     pub(super) const fn cute(text: &'t str) -> Self {
-        Self {
-            cute: true,
-            ..Self::new(text)
-        }
+        Self { cute: true, ..Self::new(text) }
     }
 
     fn byte(&self, at: usize) -> Option<u8> {
@@ -57,11 +50,7 @@ impl<'t> Cursor<'t> {
                 col = col.saturating_add(1);
             }
         }
-        ParseError {
-            line,
-            col,
-            expected,
-        }
+        ParseError { line, col, expected }
     }
 
     /// The error that `expected` is missing here.
@@ -73,11 +62,7 @@ impl<'t> Cursor<'t> {
     /// Turns an error of the algebra into one at `at`.
     pub(super) fn fits<T>(&self, at: usize, result: Result<T, Error>) -> Parsed<T> {
         result.map_err(|e| {
-            let expected = if e == Error::Overflow {
-                Expected::SmallerNumber
-            } else {
-                Expected::Fits(e)
-            };
+            let expected = if e == Error::Overflow { Expected::SmallerNumber } else { Expected::Fits(e) };
             self.error_at(at, expected)
         })
     }
@@ -97,11 +82,7 @@ impl<'t> Cursor<'t> {
     }
 
     pub(super) fn need(&mut self, token: u8, expected: Expected) -> Parsed<()> {
-        if self.eat(token) {
-            Ok(())
-        } else {
-            Err(self.error(expected))
-        }
+        if self.eat(token) { Ok(()) } else { Err(self.error(expected)) }
     }
 
     /// Takes `first` and `second` if they are the next two tokens.
@@ -156,11 +137,7 @@ impl<'t> Cursor<'t> {
         while let Some(b @ b'0'..=b'9') = self.byte(self.at) {
             let digit = i64::from(b.wrapping_sub(b'0'));
             let next = value.checked_mul(10);
-            let next = if negative {
-                next.and_then(|v| v.checked_sub(digit))
-            } else {
-                next.and_then(|v| v.checked_add(digit))
-            };
+            let next = if negative { next.and_then(|v| v.checked_sub(digit)) } else { next.and_then(|v| v.checked_add(digit)) };
             value = next.ok_or_else(|| self.error_at(start, Expected::SmallerNumber))?;
             self.at = self.at.wrapping_add(1);
         }
@@ -171,17 +148,11 @@ impl<'t> Cursor<'t> {
     pub(super) fn integer(&mut self) -> Parsed<i64> {
         let at = self.mark();
         let negative = self.eat(b'-');
-        self.digits(negative)?
-            .ok_or_else(|| self.error_at(at, Expected::Integer))
+        self.digits(negative)?.ok_or_else(|| self.error_at(at, Expected::Integer))
     }
 
     /// One factor of a number.
-    fn factor(
-        &mut self,
-        negative: bool,
-        syms: &mut impl SymNames,
-        missing: Expected,
-    ) -> Parsed<Int> {
+    fn factor(&mut self, negative: bool, syms: &mut impl SymNames, missing: Expected) -> Parsed<Int> {
         if let Some(v) = self.digits(negative)? {
             return Ok(Int::known(v));
         }
@@ -189,14 +160,10 @@ impl<'t> Cursor<'t> {
         if self.cute && self.eat(b'?') {
             return self.unknown(at, negative, syms);
         }
-        let name = self.name().ok_or_else(|| self.error_at(at, missing))?;
-        let sym = syms
-            .sym(name)
-            .ok_or_else(|| self.error_at(at, Expected::KnownSymbol))?;
-        Ok(Int::new(
-            if negative { -1 } else { 1 },
-            crate::num::Syms::one(sym),
-        ))
+        let name = self.name().filter(|name| *name != "_");
+        let name = name.ok_or_else(|| self.error_at(at, missing))?;
+        let sym = syms.sym(name).ok_or_else(|| self.error_at(at, Expected::KnownSymbol))?;
+        Ok(Int::new(if negative { -1 } else { 1 }, crate::num::Syms::one(sym)))
     }
 
     /// CuTe's run-time value: `?`, `?{div=4}`, `?{i64 div=8}`, each another symbol; `?a` is the one that printed so.
@@ -207,10 +174,7 @@ impl<'t> Cursor<'t> {
             let name = self.text.get(at..end).ok_or(refused)?;
             self.at = end;
             let sym = syms.sym(name).ok_or(refused)?;
-            return Ok(Int::new(
-                if negative { -1 } else { 1 },
-                crate::num::Syms::one(sym),
-            ));
+            return Ok(Int::new(if negative { -1 } else { 1 }, crate::num::Syms::one(sym)));
         }
         let mut times = 1i64;
         if self.eat(b'{') {
@@ -231,11 +195,7 @@ impl<'t> Cursor<'t> {
             self.need(b'}', Expected::CloseBrace)?;
         }
         let sym = syms.fresh().ok_or(refused)?;
-        let times = if negative {
-            times.wrapping_neg()
-        } else {
-            times
-        };
+        let times = if negative { times.wrapping_neg() } else { times };
         Ok(Int::new(times, crate::num::Syms::one(sym)))
     }
 
@@ -283,16 +243,12 @@ impl<'t> Cursor<'t> {
     pub(super) fn axis(&mut self, axes: &impl AxisNames) -> Parsed<AxisId> {
         let at = self.mark();
         if let Some(name) = self.name() {
-            return axes
-                .axis(name)
-                .ok_or_else(|| self.error_at(at, Expected::KnownAxis));
+            return axes.axis(name).ok_or_else(|| self.error_at(at, Expected::KnownAxis));
         }
         let mut path: heapless::Vec<u8, 3> = heapless::Vec::new();
         loop {
             let here = self.mark();
-            let number = self
-                .digits(false)?
-                .ok_or_else(|| self.error_at(here, Expected::Axis))?;
+            let number = self.digits(false)?.ok_or_else(|| self.error_at(here, Expected::Axis))?;
             let small = u8::try_from(number).ok().filter(|n| *n <= 15);
             let limit = self.error_at(here, Expected::BasisNumber);
             path.push(small.ok_or(limit)?).map_err(|_| limit)?;
@@ -306,12 +262,7 @@ impl<'t> Cursor<'t> {
     /// A stride or offset: a number, then optionally `@` and an axis (default `m`).
     ///
     /// With `bare_axis`, a lone name that is an axis means `1@name`.
-    pub(super) fn strided(
-        &mut self,
-        axes: &impl AxisNames,
-        syms: &mut impl SymNames,
-        bare_axis: bool,
-    ) -> Parsed<(Int, AxisId)> {
+    pub(super) fn strided(&mut self, axes: &impl AxisNames, syms: &mut impl SymNames, bare_axis: bool) -> Parsed<(Int, AxisId)> {
         let start = self.mark();
         if bare_axis && let Some(name) = self.name() {
             let alone = !matches!(self.peek(), Some(b'@' | b'*'));

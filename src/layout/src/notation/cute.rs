@@ -29,11 +29,7 @@ use core::fmt::Write;
 ///
 /// # Errors
 /// [`ParseError`] with line, column and what was needed there.
-pub fn parse(
-    text: &str,
-    axes: &impl AxisNames,
-    syms: &mut impl SymNames,
-) -> Result<Layout, ParseError> {
+pub fn parse(text: &str, axes: &impl AxisNames, syms: &mut impl SymNames) -> Result<Layout, ParseError> {
     let mut c = Cursor::cute(text);
     let mut out = Layout::new();
     if c.eat_pair(b'S', b'<') {
@@ -54,9 +50,7 @@ pub fn parse(
             _ => {
                 let at = c.mark();
                 let (stride, axis) = c.strided(axes, syms, false)?;
-                let extent = *extents
-                    .next()
-                    .ok_or_else(|| c.error_at(at, Expected::End))?;
+                let extent = *extents.next().ok_or_else(|| c.error_at(at, Expected::End))?;
                 let iter = Iter::symbolic(extent, stride, axis);
                 let iter = c.fits(at, iter)?;
                 let pushed = out.push_leaf(iter);
@@ -125,9 +119,7 @@ fn swizzle(c: &mut Cursor<'_>, syms: &mut impl SymNames, out: &mut Layout) -> Pa
     let at = c.mark();
     let offset = c.number(syms, Expected::Number)?;
     c.need(b'o', Expected::Compose)?;
-    let set = out
-        .set_post(PostMap::Swizzle(post))
-        .and_then(|()| out.add_offset(offset, AxisId::M));
+    let set = out.set_post(PostMap::Swizzle(post)).and_then(|()| out.add_offset(offset, AxisId::M));
     c.fits(at, set)
 }
 
@@ -139,12 +131,7 @@ fn swizzle(c: &mut Cursor<'_>, syms: &mut impl SymNames, out: &mut Layout) -> Pa
 /// [`PrintError::NotExpressible`] for replicas, offsets outside a swizzle or off axis `m`, padding, and swizzles that
 /// do not count in [`Unit::Codomain`]; [`PrintError::UnnamedAxis`], [`PrintError::UnnamedSymbol`];
 /// [`PrintError::Sink`].
-pub fn print(
-    l: &LayoutRef<'_>,
-    axes: &impl AxisNames,
-    syms: &impl SymNames,
-    out: &mut impl Write,
-) -> Result<(), PrintError> {
+pub fn print(l: &LayoutRef<'_>, axes: &impl AxisNames, syms: &impl SymNames, out: &mut impl Write) -> Result<(), PrintError> {
     l.check().map_err(PrintError::Invalid)?;
     if !l.replica.is_empty() {
         return Err(PrintError::NotExpressible(Part::Replica));
@@ -196,15 +183,15 @@ pub fn parse_tuple(text: &str, syms: &mut impl SymNames) -> Result<IntTuple, Par
 ///
 /// # Errors
 /// [`PrintError::UnnamedSymbol`]; [`PrintError::Sink`].
-pub fn print_tuple(
-    t: TupleRef<'_>,
-    syms: &impl SymNames,
-    out: &mut impl Write,
-) -> Result<(), PrintError> {
+pub fn print_tuple(t: TupleRef<'_>, syms: &impl SymNames, out: &mut impl Write) -> Result<(), PrintError> {
     let mut numbers = t.leaves().iter();
-    tree::write(t.tokens(), out, |out, token| match numbers.next() {
-        Some(_) if token == KEEP => Ok(out.write_str("_")?),
-        Some(x) => write::number(out, *x, syms),
-        None => Ok(()),
+    tree::write(t.tokens(), out, |out, token| {
+        if token == KEEP {
+            return Ok(out.write_str("_")?);
+        }
+        match numbers.next() {
+            Some(x) => write::number(out, *x, syms),
+            None => Ok(()),
+        }
     })
 }

@@ -10,9 +10,9 @@ pub mod basis;
 mod cursor;
 pub mod cute;
 pub mod tileas;
-mod tree;
 pub mod tirx;
 mod tirx_composed;
+mod tree;
 mod write;
 
 use crate::axis::AxisId;

@@ -15,7 +15,7 @@ use super::{Expected, ParseError, Part, PrintError, tree, write};
 use crate::axis::AxisId;
 use crate::cute::tuple::{IntTuple, tokens_of};
 use crate::error::{Error, Result as Answer};
-use crate::layout::{Iter, Layout, LayoutRef, position};
+use crate::layout::{Iter, Layout, LayoutRef};
 use crate::num::{Int, NoSyms};
 use crate::ops::coalesced;
 use crate::post::{PostMap, Swizzle, Unit};
@@ -159,11 +159,7 @@ pub fn parse(text: &str, elements: &(impl Elements + ?Sized)) -> Result<Descript
         return Err(c.error_at(strides_at, Expected::Number));
     }
     let layout = joined(&shape, &strides);
-    Ok(Descriptor {
-        layout: c.fits(shape_at, layout)?,
-        swizzle,
-        element,
-    })
+    Ok(Descriptor { layout: c.fits(shape_at, layout)?, swizzle, element })
 }
 
 fn triple(c: &mut Cursor<'_>) -> Parsed<Triple> {
@@ -209,11 +205,7 @@ fn joined(shape: &IntTuple, strides: &IntTuple) -> Answer<Layout> {
 /// # Errors
 /// [`PrintError::NotExpressible`] for symbols, negative strides, other axes than `m`, replicas, offsets and a post-map;
 /// [`PrintError::Invalid`] for an element that the registry does not have; [`PrintError::Sink`].
-pub fn print(
-    d: &Descriptor,
-    elements: &(impl Elements + ?Sized),
-    out: &mut impl Write,
-) -> Result<(), PrintError> {
+pub fn print(d: &Descriptor, elements: &(impl Elements + ?Sized), out: &mut impl Write) -> Result<(), PrintError> {
     let l = d.layout.view();
     l.check().map_err(PrintError::Invalid)?;
     if !l.replica.is_empty() {
@@ -225,26 +217,22 @@ pub fn print(
     if l.post != PostMap::None {
         return Err(PrintError::NotExpressible(Part::PostMap));
     }
-    let plain = |it: &Iter| {
-        it.axis() == AxisId::M
-            && it.extent_value().is_ok()
-            && it.stride_value().is_ok_and(|d| d >= 0)
-    };
+    let plain = |it: &Iter| it.axis() == AxisId::M && it.extent_value().is_ok() && it.stride_value().is_ok_and(|d| d >= 0);
     if !l.shard.iter().all(plain) {
         return Err(PrintError::NotExpressible(Part::Tree));
     }
     let tokens = tokens_of(&l).map_err(PrintError::Invalid)?;
-    out.write_str("<")?;
-    for number in [Iter::extent, Iter::stride] {
+    let numbers = |out: &mut _, number: fn(&Iter) -> Int| {
         let mut iters = l.shard.iter();
         tree::write(&tokens, out, |out, _| match iters.next() {
             Some(it) => write::number(out, number(it), &NoSyms),
             None => Ok(()),
-        })?;
-        if number(&Iter::new(1, 0, AxisId::M)) == Int::ONE {
-            out.write_str(",")?;
-        }
-    }
+        })
+    };
+    out.write_str("<")?;
+    numbers(out, Iter::extent)?;
+    out.write_str(",")?;
+    numbers(out, Iter::stride)?;
     if let Some(t) = d.swizzle {
         out.write_str(",swizzle<")?;
         write::integer(out, i64::from(t.b))?;
@@ -256,10 +244,7 @@ pub fn print(
     }
     if let Some(id) = d.element {
         out.write_str(",elem=")?;
-        let missing = PrintError::Invalid(Error::Capacity {
-            limit: crate::error::Limit::Symbols,
-            max: u32::from(id.0),
-        });
+        let missing = PrintError::Invalid(Error::Capacity { limit: crate::error::Limit::Symbols, max: u32::from(id.0) });
         out.write_str(elements.name(id).ok_or(missing)?)?;
     }
     Ok(out.write_str(">")?)
@@ -282,12 +267,7 @@ impl Descriptor {
     /// What is odd about the descriptor. `inherited_bits` is the element width where there is no element clause,
     /// `modes` the hardware's closed set.
     #[must_use]
-    pub fn findings(
-        &self,
-        elements: &(impl Elements + ?Sized),
-        inherited_bits: Option<u16>,
-        modes: &[Mode],
-    ) -> heapless::Vec<Finding, MAX_FINDINGS> {
+    pub fn findings(&self, elements: &(impl Elements + ?Sized), inherited_bits: Option<u16>, modes: &[Mode]) -> heapless::Vec<Finding, MAX_FINDINGS> {
         let mut out = heapless::Vec::new();
         let mut add = |finding| {
             let _ = out.push(finding);
@@ -317,9 +297,7 @@ impl Descriptor {
             return out;
         };
         if bits != 8 && triple.b > 0 {
-            add(Finding::MixedUnits {
-                elements: shifted(triple, 8, bits),
-            });
+            add(Finding::MixedUnits { elements: shifted(triple, 8, bits) });
         }
         let Some(mode) = mode else {
             let bytes = shifted(triple, bits, 8).filter(|t| modes.iter().any(|m| m.triple == *t));
@@ -331,10 +309,7 @@ impl Descriptor {
             && row_bytes != mode.row_bytes
         {
             let mode_bytes = mode.row_bytes;
-            add(Finding::RowWidth {
-                row_bytes,
-                mode_bytes,
-            });
+            add(Finding::RowWidth { row_bytes, mode_bytes });
         }
         out
     }
@@ -345,14 +320,9 @@ fn shifted(t: Triple, from: u16, to: u16) -> Option<Triple> {
     if !from.is_power_of_two() || !to.is_power_of_two() {
         return None;
     }
-    let by = i32::try_from(from.trailing_zeros())
-        .ok()?
-        .checked_sub(i32::try_from(to.trailing_zeros()).ok()?)?;
+    let by = i32::try_from(from.trailing_zeros()).ok()?.checked_sub(i32::try_from(to.trailing_zeros()).ok()?)?;
     let m = i32::from(t.m).checked_add(by)?;
-    Some(Triple {
-        m: u8::try_from(m).ok()?,
-        ..t
-    })
+    Some(Triple { m: u8::try_from(m).ok()?, ..t })
 }
 
 /// The bytes of the contiguous run in the mode that has stride 1, if there is one.
@@ -368,5 +338,3 @@ fn row_bytes(l: &LayoutRef<'_>, bits: u16) -> Option<u32> {
     }
     None
 }
-
-const _: fn(usize) -> u8 = position;

@@ -71,55 +71,37 @@ impl<S: SymNames> Sink for Numbers<'_, S> {
     fn leaf(&mut self, c: &mut Cursor<'_>) -> Parsed<()> {
         let at = c.mark();
         let stored = if self.extents {
-            self.out
-                .push_leaf(c.extent(self.syms, Expected::NumberOrOpen)?)
+            self.out.push_leaf(c.extent(self.syms, Expected::NumberOrOpen)?)
         } else if c.peek() == Some(b'_') {
             c.eat(b'_');
             self.out.push_keep()
         } else {
-            self.out
-                .push_leaf(c.number(self.syms, Expected::NumberOrOpen)?)
+            self.out.push_leaf(c.number(self.syms, Expected::NumberOrOpen)?)
         };
         c.fits(at, stored)
     }
 
     fn token(&mut self, token: u8) -> Result<(), crate::Error> {
-        if token == OPEN {
-            self.out.open()
-        } else {
-            self.out.close()
-        }
+        if token == OPEN { self.out.open() } else { self.out.close() }
     }
 }
 
 /// A tree of extents.
 pub(super) fn shape(c: &mut Cursor<'_>, syms: &mut impl SymNames) -> Parsed<IntTuple> {
-    let mut sink = Numbers {
-        out: IntTuple::new(),
-        syms,
-        extents: true,
-    };
+    let mut sink = Numbers { out: IntTuple::new(), syms, extents: true };
     read(c, &mut sink)?;
     Ok(sink.out)
 }
 
 /// A tree of integers and `_`.
 pub(super) fn numbers(c: &mut Cursor<'_>, syms: &mut impl SymNames) -> Parsed<IntTuple> {
-    let mut sink = Numbers {
-        out: IntTuple::new(),
-        syms,
-        extents: false,
-    };
+    let mut sink = Numbers { out: IntTuple::new(), syms, extents: false };
     read(c, &mut sink)?;
     Ok(sink.out)
 }
 
 /// Writes a tree; `leaf` gets the token of each leaf.
-pub(super) fn write<W: Write>(
-    tokens: &[u8],
-    out: &mut W,
-    mut leaf: impl FnMut(&mut W, u8) -> Result<(), PrintError>,
-) -> Result<(), PrintError> {
+pub(super) fn write<W: Write>(tokens: &[u8], out: &mut W, mut leaf: impl FnMut(&mut W, u8) -> Result<(), PrintError>) -> Result<(), PrintError> {
     let mut sibling = false;
     for t in tokens {
         if sibling && *t != CLOSE {

@@ -11,10 +11,7 @@ pub(super) fn integer(out: &mut impl Write, value: i64) -> Result<(), PrintError
     let mut rest = value.unsigned_abs();
     let mut used = 0usize;
     for slot in digits.iter_mut().rev() {
-        let (q, r) = (
-            rest.checked_div(10).unwrap_or(0),
-            rest.checked_rem(10).unwrap_or(0),
-        );
+        let (q, r) = (rest.checked_div(10).unwrap_or(0), rest.checked_rem(10).unwrap_or(0));
         *slot = b'0'.wrapping_add(u8::try_from(r).unwrap_or(0));
         rest = q;
         used = used.wrapping_add(1);
@@ -26,18 +23,12 @@ pub(super) fn integer(out: &mut impl Write, value: i64) -> Result<(), PrintError
         out.write_str("-")?;
     }
     let from = digits.len().saturating_sub(used);
-    let text = digits
-        .get(from..)
-        .and_then(|d| core::str::from_utf8(d).ok());
+    let text = digits.get(from..).and_then(|d| core::str::from_utf8(d).ok());
     Ok(out.write_str(text.unwrap_or(""))?)
 }
 
 /// A number: `4`, `M`, `-M`, `4*M*N`, `1/2`, `3*M/2`.
-pub(super) fn number(
-    out: &mut impl Write,
-    value: Int,
-    syms: &impl SymNames,
-) -> Result<(), PrintError> {
+pub(super) fn number(out: &mut impl Write, value: Int, syms: &impl SymNames) -> Result<(), PrintError> {
     let mut product = value.syms().iter().peekable();
     let mut joined = false;
     match (value.coeff(), product.peek()) {
@@ -63,13 +54,7 @@ pub(super) fn number(
 }
 
 /// A stride or offset with its axis; axis `m` is left out.
-pub(super) fn strided(
-    out: &mut impl Write,
-    value: Int,
-    axis: AxisId,
-    axes: &impl AxisNames,
-    syms: &impl SymNames,
-) -> Result<(), PrintError> {
+pub(super) fn strided(out: &mut impl Write, value: Int, axis: AxisId, axes: &impl AxisNames, syms: &impl SymNames) -> Result<(), PrintError> {
     number(out, value, syms)?;
     if axis == AxisId::M {
         return Ok(());

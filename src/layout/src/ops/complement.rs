@@ -1,42 +1,38 @@
 //! Complement: the layout of the positions that a layout skips.
 
-use super::{
-    Iters, Negative, by_stride, coalesced, nest, push, refuse_other_axes, refuse_rest, tree_of,
-};
+use super::{Iters, Negative, by_stride, coalesced, nest, push, refuse_rest, tree_of};
 use crate::axis::AxisId;
 use crate::error::{Error, Result};
-use crate::layout::{Iter, Layout, LayoutRef};
+use crate::layout::{Iter, Layout, LayoutRef, position};
 use crate::num::Int;
 
 /// The layout `c`, increasing and disjoint from `a` except at 0, with which `a` covers `[0, cotarget)`, the last extent
 /// rounded up: sizes multiply to `cotarget` where they divide it, to more where they do not.
 ///
-/// All iters of `a` must lie on one axis; the result lies there too. Extents of 1 and strides of 0 do not count.
+/// All iters of `a` that move must lie on one axis; the result lies there too. Extents of 1 and strides of 0 do not count.
 ///
 /// # Errors
 /// [`Error::NotInjective`] if a stride (by increasing stride) is no multiple of the extent times stride before it;
 /// [`Error::NegativeStride`], [`Error::WrongAxis`], [`Error::NeedsValue`], and what `a` must not have.
 pub fn complement(a: &LayoutRef<'_>, cotarget: Int) -> Result<Layout> {
     refuse_rest(a)?;
-    let axis = a
-        .shard
-        .iter()
-        .find(|it| !it.is_unit())
-        .map_or(AxisId::M, Iter::axis);
-    refuse_other_axes(a.shard, axis)?;
+    let moves = |it: &&Iter| !it.is_unit() && it.stride() != Int::ZERO;
+    let axis = a.shard.iter().find(moves).or(a.shard.first()).map_or(AxisId::M, Iter::axis);
+    for (k, it) in a.shard.iter().enumerate() {
+        if moves(&it) && it.axis() != axis {
+            return Err(Error::WrongAxis { iter: position(k), axis: it.axis() });
+        }
+    }
     let mut gaps = Iters::new();
     let mut covered = Int::ONE;
-    for (it, position, _) in &by_stride(a.shard, Negative::Refuse)? {
-        let gap = nest(it.stride(), covered, *position)?;
+    for (it, at, _) in &by_stride(a.shard, Negative::Refuse)? {
+        let gap = nest(it.stride(), covered, *at)?;
         push(&mut gaps, Iter::symbolic(gap, covered, axis)?)?;
         covered = it.stride().checked_mul(it.extent())?;
     }
-    push(
-        &mut gaps,
-        Iter::symbolic(ceil_div(cotarget, covered)?, covered, axis)?,
-    )?;
+    push(&mut gaps, Iter::symbolic(ceil_div(cotarget, covered)?, covered, axis)?)?;
     let gaps = coalesced(&gaps)?;
-    tree_of(&gaps, a.shard)
+    tree_of(&gaps, &[Iter::new(1, 0, axis)])
 }
 
 /// `a / b` rounded up, for positive `b`; at least 1.
@@ -46,10 +42,6 @@ fn ceil_div(a: Int, b: Int) -> Result<Int> {
     }
     let (a, b) = (a.value()?, b.value()?);
     let q = a.checked_div_euclid(b).ok_or(Error::Overflow)?;
-    let up = if a.checked_rem_euclid(b) == Some(0) {
-        q
-    } else {
-        q.checked_add(1).ok_or(Error::Overflow)?
-    };
+    let up = if a.checked_rem_euclid(b) == Some(0) { q } else { q.checked_add(1).ok_or(Error::Overflow)? };
     Ok(Int::known(up.max(1)))
 }

@@ -23,18 +23,12 @@ pub fn logical_divide(a: &LayoutRef<'_>, t: &LayoutRef<'_>) -> Result<Layout> {
 pub fn logical_divide_by_mode(a: &LayoutRef<'_>, tiles: &[LayoutRef<'_>]) -> Result<Layout> {
     let rank = a.rank();
     if tiles.len() > rank || rank > MAX_MODES {
-        return Err(Error::Rank {
-            expected: position(rank),
-            found: position(tiles.len()),
-        });
+        return Err(Error::Rank { expected: position(rank), found: position(tiles.len()) });
     }
     let mut out = Layout::new();
     out.open()?;
     for (k, (shard, profile)) in a.modes().enumerate() {
-        let mode = LayoutRef {
-            profile,
-            ..LayoutRef::new(shard)
-        };
+        let mode = LayoutRef { profile, ..LayoutRef::new(shard) };
         match tiles.get(k) {
             Some(t) => out.push_node(&logical_divide(&mode, t)?.view())?,
             None => out.push_node(&mode)?,
@@ -52,17 +46,9 @@ pub fn logical_divide_by_mode(a: &LayoutRef<'_>, tiles: &[LayoutRef<'_>]) -> Res
 /// # Errors
 /// Those of [`complement`] (for `a`) and [`compose`].
 pub fn logical_product(a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<Layout> {
-    let shard = LayoutRef {
-        post: PostMap::None,
-        offset: &[],
-        ..*a
-    };
+    let shard = LayoutRef { post: PostMap::None, offset: &[], ..*a };
     refuse_rest(b)?;
-    let repeat = if b
-        .shard
-        .iter()
-        .all(|it| it.is_unit() || it.stride() == Int::ZERO)
-    {
+    let repeat = if b.shard.iter().all(|it| it.is_unit() || it.stride() == Int::ZERO) {
         still(b)?
     } else {
         let cosize = Int::known(b.cosize(AxisId::M)?);
@@ -98,10 +84,7 @@ pub fn divide(l: &LayoutRef<'_>, atom: &LayoutRef<'_>) -> Result<Layout> {
     let mut out;
     if rank > 1 && rank == atom.rank() {
         if rank > MAX_MODES && !l.profile.is_flat() {
-            return Err(Error::Capacity {
-                limit: Limit::Modes,
-                max: MAX_MODES as u32,
-            });
+            return Err(Error::Capacity { limit: Limit::Modes, max: MAX_MODES as u32 });
         }
         out = Layout::new();
         out.open()?;
@@ -122,24 +105,13 @@ fn quotient(whole: &[Iter], part: &[Iter], mode: u8) -> Result<Iters> {
     let mut rest = whole.iter().copied();
     let mut front = rest.next();
     for (k, p) in part.iter().enumerate() {
-        let fault = Error::NotDivisible {
-            mode,
-            part: position(k),
-        };
+        let fault = Error::NotDivisible { mode, part: position(k) };
         let w = front.take().ok_or(fault)?;
         if w.axis() != p.axis() || w.stride() != p.stride() {
             return Err(fault);
         }
         let times = w.extent().div_exact(p.extent()).ok_or(fault)?;
-        front = if times == Int::ONE {
-            rest.next()
-        } else {
-            Some(Iter::symbolic(
-                times,
-                w.stride().checked_mul(p.extent())?,
-                w.axis(),
-            )?)
-        };
+        front = if times == Int::ONE { rest.next() } else { Some(Iter::symbolic(times, w.stride().checked_mul(p.extent())?, w.axis())?) };
     }
     let mut out = Iters::new();
     for it in front.into_iter().chain(rest) {

@@ -1,13 +1,12 @@
 //! Inverses of strided layouts.
 
-use super::{
-    Iters, Negative, by_stride, coalesced, nest, push, refuse_other_axes, refuse_rest, tree_of,
-};
+use super::{Iters, Negative, by_stride, coalesced, nest, push, refuse_other_axes, refuse_rest, tree_of};
 use crate::axis::AxisId;
 use crate::coord::MAX_AXES;
 use crate::error::{Error, Result};
 use crate::layout::{Iter, Layout, LayoutRef, MAX_ITERS};
 use crate::num::Int;
+use core::cmp::Ordering;
 
 /// An exact inverse: from a physical coordinate back to the flat logical coordinate.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,21 +43,13 @@ pub fn inverse(l: &LayoutRef<'_>) -> Result<Inverse> {
     for axis in &axes {
         let mut own = Iters::new();
         let mut back: heapless::Vec<Int, MAX_ITERS> = heapless::Vec::new();
-        for (k, (it, weight)) in all
-            .iter()
-            .enumerate()
-            .filter(|(_, e)| e.0.axis() == *axis && !e.0.is_unit())
-        {
+        for (k, (it, weight)) in all.iter().enumerate().filter(|(_, e)| e.0.axis() == *axis && !e.0.is_unit()) {
             if it.stride() == Int::ZERO {
                 if *weight == Int::ZERO {
                     continue;
                 }
                 let iter = crate::layout::position(k);
-                return Err(Error::NotInjective {
-                    iter,
-                    stride: 0,
-                    unit: 1,
-                });
+                return Err(Error::NotInjective { iter, stride: 0, unit: 1 });
             }
             push(&mut own, *it)?;
             let _ = back.push(*weight);
@@ -69,11 +60,7 @@ pub fn inverse(l: &LayoutRef<'_>) -> Result<Inverse> {
             let gap = nest(it.stride(), covered, *at)?;
             if gap != Int::ONE {
                 let (stride, expected) = (it.stride().coeff(), covered.coeff());
-                return Err(Error::NotSurjective {
-                    axis: *axis,
-                    stride,
-                    expected,
-                });
+                return Err(Error::NotSurjective { axis: *axis, stride, expected });
             }
             let weight = back.get(usize::from(*at)).copied().unwrap_or(Int::ZERO);
             push(&mut pieces, Iter::symbolic(it.extent(), weight, AxisId::M)?)?;
@@ -98,37 +85,44 @@ pub fn right_inverse(l: &LayoutRef<'_>) -> Result<Layout> {
     let mut covered = Int::ONE;
     for (it, _, before) in &by_stride(l.shard, Negative::Skip)? {
         match it.stride().compare(covered) {
-            Some(core::cmp::Ordering::Equal) => {}
-            Some(_) => break,
+            Some(Ordering::Equal) => {}
+            // Inside what is covered already: another iter may still go on from its end.
+            Some(Ordering::Less) => continue,
+            Some(Ordering::Greater) => break,
             None => return Err(it.stride().needs_value(covered)),
         }
-        push(
-            &mut pieces,
-            Iter::symbolic(it.extent(), *before, AxisId::M)?,
-        )?;
+        push(&mut pieces, Iter::symbolic(it.extent(), *before, AxisId::M)?)?;
         covered = it.stride().checked_mul(it.extent())?;
     }
     tree_of(&coalesced(&pieces)?, &[])
 }
 
-/// CuTe's left inverse: `r(l(i)) = i` for all `i`, up to modes of stride 0. Positions that `l` leaves out go to the
-/// coordinate below them (iters of stride 0).
+/// CuTe's left inverse: `r(l(i)) = i` for all `i`, up to modes of stride 0. What it gives for positions that `l` leaves
+/// out is of no meaning.
+///
+/// By increasing stride, each stride must be a multiple of the one before, by at least that one's extent: then the
+/// digits of a position are the digits of the index.
 ///
 /// # Errors
-/// [`Error::NotInjective`] if strides do not nest; else as [`right_inverse`].
+/// [`Error::NotInjective`] if strides do not divide so; else as [`right_inverse`].
 pub fn left_inverse(l: &LayoutRef<'_>) -> Result<Layout> {
     refuse_rest(l)?;
     refuse_other_axes(l.shard, AxisId::M)?;
     let mut pieces = Iters::new();
-    let mut covered = Int::ONE;
+    // What the digit below weighs, its stride and its extent.
+    let mut below = (Int::ZERO, Int::ONE, Int::ONE);
     for (it, at, before) in &by_stride(l.shard, Negative::Refuse)? {
-        let gap = nest(it.stride(), covered, *at)?;
-        push(&mut pieces, Iter::symbolic(gap, Int::ZERO, AxisId::M)?)?;
-        push(
-            &mut pieces,
-            Iter::symbolic(it.extent(), *before, AxisId::M)?,
-        )?;
-        covered = it.stride().checked_mul(it.extent())?;
+        let ratio = nest(it.stride(), below.1, *at)?;
+        match ratio.compare(below.2) {
+            Some(Ordering::Less) => {
+                return Err(Error::NotInjective { iter: *at, stride: it.stride().coeff(), unit: below.1.checked_mul(below.2)?.coeff() });
+            }
+            Some(_) => {}
+            None => return Err(ratio.needs_value(below.2)),
+        }
+        push(&mut pieces, Iter::symbolic(ratio, below.0, AxisId::M)?)?;
+        below = (*before, it.stride(), it.extent());
     }
+    push(&mut pieces, Iter::symbolic(below.2, below.0, AxisId::M)?)?;
     tree_of(&coalesced(&pieces)?, &[])
 }

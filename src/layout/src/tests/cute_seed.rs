@@ -31,10 +31,7 @@ fn the_layout_model() {
         let l = c(text);
         for (k, expected) in rows.into_iter().enumerate() {
             let coord = IntTuple::flat(&[(k / 2) as i64, (k % 2) as i64]).unwrap();
-            assert_eq!(
-                cute::crd2idx(coord.view(), &l.view()),
-                Ok(Int::known(expected))
-            );
+            assert_eq!(cute::crd2idx(coord.view(), &l.view()), Ok(Int::known(expected)));
         }
     }
 }
@@ -47,10 +44,7 @@ fn coordinates_split_where_the_tree_goes_on() {
     assert_eq!(at("(3,1)"), Ok(Int::known(11)));
     assert_eq!(at("((1,1),1)"), Ok(Int::known(11)));
     assert_eq!(at("7"), Ok(Int::known(11)));
-    assert_eq!(
-        cute::crd2idx(t("5").view(), &c("(2,4):(4,1)").view()),
-        Ok(Int::known(6))
-    );
+    assert_eq!(cute::crd2idx(t("5").view(), &c("(2,4):(4,1)").view()), Ok(Int::known(6)));
     assert_eq!(at("(1,1,1)"), Err(Error::NotCongruent { node: 3 }));
     assert_eq!(at("((1,(1,1)),1)"), Err(Error::NotCongruent { node: 3 }));
     assert_eq!(at("(-1,1)"), Err(Error::BadCoord { leaf: 0, value: -1 }));
@@ -58,17 +52,9 @@ fn coordinates_split_where_the_tree_goes_on() {
     // Beyond the shape, the last leaf runs on.
     let far = cute::idx2crd(Int::known(13), t("(2,4)").view()).unwrap();
     assert_eq!(spell(&far), "(1,6)");
-    let other =
-        cute::crd2crd(t("(1,3)").view(), t("((2,2),2)").view(), Some(t("(2,4)").view())).unwrap();
+    let other = cute::crd2crd(t("(1,3)").view(), t("((2,2),2)").view(), Some(t("(2,4)").view())).unwrap();
     assert_eq!(spell(&other), "((1,1),1)");
-    assert_eq!(
-        cute::crd2crd(t("22").view(), t("12").view(), None),
-        Err(Error::OutOfRange {
-            mode: 0,
-            coord: 22,
-            extent: 12
-        })
-    );
+    assert_eq!(cute::crd2crd(t("22").view(), t("12").view(), None), Err(Error::OutOfRange { mode: 0, coord: 22, extent: 12 }));
 }
 
 #[test]
@@ -78,14 +64,7 @@ fn dividing_shapes() {
     assert_eq!(div("(4,6)", "8").unwrap(), "(1,3)");
     assert_eq!(div("8", "(2,24)").unwrap(), "1");
     assert_eq!(div("((4,2),6)", "((2,2),(3,2))").unwrap(), "((2,1),1)");
-    assert_eq!(
-        div("7", "2"),
-        Err(Error::ShapeDivisibility {
-            leaf: 0,
-            extent: 7,
-            divisor: 2
-        })
-    );
+    assert_eq!(div("7", "2"), Err(Error::ShapeDivisibility { leaf: 0, extent: 7, divisor: 2 }));
     assert!(div("(2,2)", "3").is_err());
     let up = |a: &str, b: &str| cute::ceil_div(t(a).view(), t(b).view()).map(|s| spell(&s));
     assert_eq!(up("(7,9)", "(2,4)").unwrap(), "(4,3)");
@@ -93,9 +72,7 @@ fn dividing_shapes() {
     assert_eq!(up("(5,(4,1))", "8").unwrap(), "3");
     assert!(up("8", "(2,24)").is_err());
     // The seed's element-wise division, by rounding mode.
-    let each = |a: &str, by: i64, how| {
-        cute::div_each(t(a).view(), Int::known(by), how).map(|s| spell(&s))
-    };
+    let each = |a: &str, by: i64, how| cute::div_each(t(a).view(), Int::known(by), how).map(|s| spell(&s));
     assert_eq!(each("(4,6)", 4, Rounding::Ceil).unwrap(), "(1,2)");
     assert_eq!(each("(4,6)", 4, Rounding::Floor).unwrap(), "(1,1)");
     assert_eq!(each("(4,8)", 4, Rounding::Exact).unwrap(), "(1,2)");
@@ -112,18 +89,11 @@ fn dividing_shapes() {
 fn filters() {
     // Rows 9 and 10.
     assert_eq!(ok(cute::filter_zeros(&c("(4,3):(1,0)").view())), "(4,1):(1,0)");
-    assert_eq!(
-        ok(cute::filter_zeros(&c("((2,3),4):((0,1),3)").view())),
-        "((1,3),4):((0,1),3)"
-    );
+    assert_eq!(ok(cute::filter_zeros(&c("((2,3),4):((0,1),3)").view())), "((1,3),4):((0,1),3)");
     assert_eq!(ok(cute::filter(&c("(4,3):(1,0)").view())), "4:1");
     let once = cute::filter(&c("(4,3):(1,0)").view()).unwrap();
     assert_eq!(cute::filter(&once.view()), Ok(once.clone()));
-    assert_eq!(
-        cute::equivalent(&once.view(), &c("(4,3):(1,0)").view()),
-        Ok(false),
-        "the domain has changed"
-    );
+    assert_eq!(cute::equivalent(&once.view(), &c("(4,3):(1,0)").view()), Ok(false), "the domain has changed");
 }
 
 #[test]
@@ -184,15 +154,7 @@ fn recasting() {
     assert_eq!(ok(cute::recast(&l.view(), 8, 16)), "S<3,4,3> o 128 o (8,128):(128,1)");
     assert_eq!(ok(cute::recast(&c("(10,5):(10,1)").view(), 32, 16)), "(10,3):(5,1)");
     assert_eq!(ok(cute::recast(&c("24:1").view(), 6, 8)), "32:1");
-    assert_eq!(
-        cute::recast(&c("4:4").view(), 6, 8),
-        Err(Error::Recast {
-            iter: 0,
-            value: 4,
-            num: 3,
-            den: 4
-        })
-    );
+    assert_eq!(cute::recast(&c("4:4").view(), 6, 8), Err(Error::Recast { iter: 0, value: 4, num: 3, den: 4 }));
     let low = cute::recast(&c("S<3,2,3> o 8 o (8,32):(32,1)").view(), 128, 16);
     assert!(matches!(low, Err(Error::BadSwizzle { .. })));
     assert!(cute::recast(&c("8:1").view(), 0, 8).is_err());
@@ -206,18 +168,11 @@ fn made_from_shapes() {
     let ordered = cute::make_ordered_layout(t("(5,8,8)").view(), t("(1,2,0)").view());
     assert_eq!(ok(ordered), "(5,8,8):(8,40,1)");
     assert_eq!(ok(cute::make_layout_like(&c("(4,3,2):(3,0,24)").view())), "(4,3,2):(1,0,4)");
-    assert_eq!(
-        ok(cute::make_identity_layout(t("((2,3),4)").view())),
-        "((2,3),4):((1@0@0,1@1@0),1@1)"
-    );
+    assert_eq!(ok(cute::make_identity_layout(t("((2,3),4)").view())), "((2,3),4):((1@0@0,1@1@0),1@1)");
     assert!(cute::make_identity_layout(t("((((2))))").view()).is_err());
     let tv = cute::make_layout_tv(&c("(4,8):(1,4)").view(), &c("(2,2):(2,1)").view()).unwrap();
-    assert_eq!((spell(&tv.tiler).as_str(), show(&tv.layout).as_str()), (
-        "(8,16)",
-        "((4,8),(2,2)):((2,16),(8,1))"
-    ));
-    let tiled =
-        cute::tile_to_shape(&c("(8,8):(1,8)").view(), t("(16,25)").view(), t("(0,1)").view());
+    assert_eq!((spell(&tv.tiler).as_str(), show(&tv.layout).as_str()), ("(8,16)", "((4,8),(2,2)):((2,16),(8,1))"));
+    let tiled = cute::tile_to_shape(&c("(8,8):(1,8)").view(), t("(16,25)").view(), t("(0,1)").view());
     assert_eq!(ok(tiled), "((8,2),(8,4)):((1,64),(8,128))");
 }
 
@@ -227,24 +182,13 @@ fn bases() {
     assert_eq!(spell(&cute::coordinate(&l.view(), 13).unwrap()), "(1,(1,0),1)");
     assert_eq!(ok(cute::left_inverse(&l.view())), "(2,(5,1),10):(1,(2,0),10)");
     assert_eq!(cute::cosize(&c("(12,2):(4@2,1@1)").view()), Ok(90));
-    assert_eq!(
-        cute::coordinate(&c("(2,2):(1@0,1@1@0)").view(), 0),
-        Err(Error::NestedAxes {
-            axis: crate::AxisId::basis(0).unwrap()
-        })
-    );
-    let picked = cute::composition(
-        &c("((6),(2,3),1):((1),(6,12),36)").view(),
-        &Tiler::Layout(c("(12,4):(1@0,1@1)").view()),
-    );
+    assert_eq!(cute::coordinate(&c("(2,2):(1@0,1@1@0)").view(), 0), Err(Error::NestedAxes { axis: crate::AxisId::basis(0).unwrap() }));
+    let picked = cute::composition(&c("((6),(2,3),1):((1),(6,12),36)").view(), &Tiler::Layout(c("(12,4):(1@0,1@1)").view()));
     assert_eq!(ok(picked), "(12,4):(1,6)");
     let none = cute::composition(&c("4:1").view(), &Tiler::Layout(c("(2,2):(1@0,1@1)").view()));
     assert_eq!(none, Err(Error::NoMode { mode: 1, rank: 1 }));
     assert_eq!(ok(cute::nullspace(&c("(4,3):(1,0)").view())), "3:4");
     assert_eq!(ok(cute::nullspace(&c("8:1").view())), "1:0");
     let pair = (c("(5,2,10):(0,5,10)"), c("((4,4),5):((20,1),4)"));
-    assert_eq!(
-        cute::max_common_vector(&pair.0.view(), &pair.1.view()),
-        Ok(Int::ONE)
-    );
+    assert_eq!(cute::max_common_vector(&pair.0.view(), &pair.1.view()), Ok(Int::ONE));
 }

@@ -23,10 +23,7 @@ fn fractions_are_reduced() {
     assert_eq!(show(&c("(2,3):(1/-2@0,-2/-4@1)")), "(2,3):(-1/2@0,1/2@1)");
     let half = c("4:1/2@0");
     let mut at = crate::Coord::new();
-    assert_eq!(
-        half.view().apply_flat(1, &mut at),
-        Err(Error::NotIntegral { num: 1, den: 2 })
-    );
+    assert_eq!(half.view().apply_flat(1, &mut at), Err(Error::NotIntegral { num: 1, den: 2 }));
     assert_eq!(fails("(2,3):(1/0@0,1@1)"), (1, 10, Expected::Denominator));
     assert_eq!(fails("(2,3):(1,1/2)"), (1, 13, Expected::At));
     assert_eq!(Int::ratio(1, 0), Err(Error::NotIntegral { num: 1, den: 0 }));
@@ -132,27 +129,15 @@ fn the_seeds_descriptors_and_what_is_odd_about_them() {
     assert_eq!(found("<(1,1),(0,0)>", Some(16)), []);
     assert_eq!(found("<(16,16),(1,16)>", Some(16)), []);
     let narrow = Finding::RowWidth { row_bytes: 32, mode_bytes: 128 };
-    assert_eq!(found("<(16,16),(1,16),swizzle<2,5,2>>", Some(16)), [
-        mixed(Some(triple(2, 4, 2))),
-        narrow
-    ]);
+    assert_eq!(found("<(16,16),(1,16),swizzle<2,5,2>>", Some(16)), [mixed(Some(triple(2, 4, 2))), narrow]);
     assert_eq!(found("<(16,(8,2)),(1,(16,8))>", Some(16)), [Finding::Aliasing]);
-    assert_eq!(found("<(128,64),(64,1),swizzle<3,4,3>,elem=nvfp4>", Some(16)), [
-        mixed(Some(triple(3, 5, 3))),
-        narrow
-    ]);
+    assert_eq!(found("<(128,64),(64,1),swizzle<3,4,3>,elem=nvfp4>", Some(16)), [mixed(Some(triple(3, 5, 3))), narrow]);
     assert_eq!(found("<((4,32),64),((1,512),16),elem=mxf4>", None), [Finding::Aliasing]);
     // The usual 128-byte mode on f16: right on bytes; written for elements it is the wrong unit.
     assert_eq!(found("<(128,64),(64,1),swizzle<3,4,3>>", Some(16)), [mixed(Some(triple(3, 3, 3)))]);
-    assert_eq!(found("<(128,64),(64,1),swizzle<3,3,3>>", Some(16)), [
-        mixed(Some(triple(3, 2, 3))),
-        Finding::WrongUnit { bytes: triple(3, 4, 3) }
-    ]);
+    assert_eq!(found("<(128,64),(64,1),swizzle<3,3,3>>", Some(16)), [mixed(Some(triple(3, 2, 3))), Finding::WrongUnit { bytes: triple(3, 4, 3) }]);
     assert_eq!(found("<(8,128),(128,1),swizzle<3,5,3>,elem=u8>", None), [Finding::OutsideSet]);
-    assert_eq!(found("<(8,128),(128,1),swizzle<3,4,2>,elem=u8>", None), [
-        Finding::Overlap,
-        Finding::OutsideSet
-    ]);
+    assert_eq!(found("<(8,128),(128,1),swizzle<3,4,2>,elem=u8>", None), [Finding::Overlap, Finding::OutsideSet]);
     assert_eq!(found("<(8,128),(128,1),swizzle<3,4,3>>", None), [Finding::UnknownElement]);
     let d = tileas::parse("<(128,64),(64,1),swizzle<3,4,3>,elem=f16>", NAMES).unwrap();
     let bytes = d.on_bytes(NAMES.bits(d.element.unwrap()).unwrap()).unwrap();
@@ -196,11 +181,7 @@ fn random_texts() {
     let letters = b"()<>[],:@/*+-_?{}= 0123456789SoRxdivelmMtaswz\n\t";
     let mut random = Random(0x5eed_0005);
     for round in 0..30_000u32 {
-        let mut text: Vec<u8> = if round % 4 == 0 {
-            Vec::new()
-        } else {
-            good[random.below(good.len() as u64) as usize].into()
-        };
+        let mut text: Vec<u8> = if round % 4 == 0 { Vec::new() } else { good[random.below(good.len() as u64) as usize].into() };
         for _ in 0..=random.below(if round % 4 == 0 { 12 } else { 3 }) {
             let letter = letters[random.below(letters.len() as u64) as usize];
             let at = random.below(text.len() as u64 + 1) as usize;

@@ -12,6 +12,10 @@ mod linear;
 mod notation;
 mod seed_cute;
 mod seed_tirx;
+mod tilelang;
+mod tirx_forms;
+mod tirx_laws;
+mod tirx_refusals;
 
 use crate::notation::{cute, tirx};
 use crate::{AxisId, Coord, Layout, LayoutRef, NoSyms, WellKnown};
@@ -75,4 +79,22 @@ fn family(rank: usize, extent: u32, strides: &[i64]) -> Vec<Layout> {
         from = to;
     }
     all
+}
+
+/// A small generator of numbers, the same ones every time.
+struct Random(u64);
+
+impl Random {
+    fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// A number below `n`.
+    fn below(&mut self, n: u32) -> u32 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) as u32) % n
+    }
 }

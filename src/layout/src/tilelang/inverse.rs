@@ -1,9 +1,10 @@
 //! Exact inverses with guards: from a position back to the element, or the answer that no element lies there.
 //!
-//! The iters on each axis must nest when put in order of stride (each stride a multiple of all that the smaller ones
-//! cover). A position is then split into digits; where the strides leave a gap, the digit in the gap must be 0, which
-//! is the guard: `thread = 16 * i` inverts to `i = t / 16` where `t % 16 = 0`. Extents may be any integers. A swizzle
-//! is undone first.
+//! On each axis every stride must exceed all that the smaller ones reach together (as those of any mixed radix do, with
+//! or without gaps). A position is then split from the greatest stride down: quotient, remainder, and so on. A quotient
+//! that is no digit, or a remainder at the end, means that no element lies there; these conditions are the guards:
+//! `thread = 16 * i` inverts to `i = t / 16` where `t % 16 = 0`. Extents and strides may be any integers. A swizzle is
+//! undone first.
 
 use crate::axis::AxisId;
 use crate::coord::{Coord, MAX_AXES};
@@ -13,33 +14,36 @@ use crate::num::Int;
 use crate::order::sort_by;
 use crate::post::{PostMap, Swizzle};
 
-/// A digit of a position: `(x / unit) % extent` on `axis`.
+/// A digit of a position: the quotient by `unit` of what the greater units of the axis leave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Digit {
     axis: AxisId,
     unit: i64,
     extent: u32,
-    /// What a step is worth; 0 for a guard.
+    /// What a step is worth.
     weight: u64,
     /// Whether the digit belongs to the number of the copy.
     copy: bool,
 }
 
-/// A condition on positions that hold an element: `(x / unit) % extent == 0`.
+/// A condition on positions that hold an element: `(x % above) / unit < extent`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Guard {
     /// The axis of `x`, which counts from the layout's offset there.
     pub axis: AxisId,
-    /// Positions below the digit.
+    /// The modulus.
+    pub above: i64,
+    /// The divisor.
     pub unit: i64,
-    /// The gap.
+    /// The bound; 1 says that the quotient must be 0.
     pub extent: u32,
 }
 
 /// The inverse of a layout: see [`guarded_inverse`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuardedInverse {
-    digits: heapless::Vec<Digit, { 2 * MAX_ITERS }>,
+    /// By axis, and then by decreasing unit.
+    digits: heapless::Vec<Digit, MAX_ITERS>,
     /// For each axis where positions begin, and how many there are.
     windows: heapless::Vec<(AxisId, i64, i64), MAX_AXES>,
     swizzle: Option<Swizzle>,
@@ -57,8 +61,9 @@ pub struct Element {
 /// The inverse of `l`. Copies that coincide (stride 0) are told apart no more: they come back as copy 0 of them.
 ///
 /// # Errors
-/// [`Error::NotInjective`] with the iter whose stride is 0 or does not nest; [`Error::NegativeStride`];
-/// [`Error::HasPostMap`] for padding; [`Error::NeedsValue`], [`Error::Capacity`].
+/// [`Error::NotInjective`] with the iter whose stride is 0 or does not exceed what the smaller ones reach (`unit` is the
+/// least that would do); [`Error::NegativeStride`]; [`Error::HasPostMap`] for padding; [`Error::NeedsValue`],
+/// [`Error::Capacity`].
 pub fn guarded_inverse(l: &LayoutRef<'_>) -> Result<GuardedInverse> {
     let swizzle = match l.post {
         PostMap::None => None,
@@ -74,21 +79,32 @@ pub fn guarded_inverse(l: &LayoutRef<'_>) -> Result<GuardedInverse> {
     for axis in &l.axes()? {
         let start = l.offset_of(*axis)?.value()?;
         let mut covered = 1i64;
-        for s in steps.iter().filter(|s| s.it.axis() == *axis) {
+        let own = steps.iter().filter(|s| s.it.axis() == *axis);
+        for s in own.clone() {
             let stride = s.it.stride_value()?;
-            let gap = stride.checked_div(covered).unwrap_or(0);
-            if gap.checked_mul(covered) != Some(stride) || gap < 1 {
+            if stride < covered {
                 return Err(Error::NotInjective {
                     iter: s.at,
                     stride,
                     unit: covered,
                 });
             }
-            let guard = u32::try_from(gap).map_err(|_| Error::Overflow)?;
-            out.digit(*axis, covered, guard, 0, false)?;
-            out.digit(*axis, stride, s.it.extent_value()?, s.weight, s.copy)?;
-            let extent = i64::from(s.it.extent_value()?);
-            covered = stride.checked_mul(extent).ok_or(Error::Overflow)?;
+            let last = i64::from(s.it.extent_value()?).saturating_sub(1);
+            let way = stride.checked_mul(last).ok_or(Error::Overflow)?;
+            covered = covered.checked_add(way).ok_or(Error::Overflow)?;
+        }
+        for s in own.rev() {
+            let digit = Digit {
+                axis: *axis,
+                unit: s.it.stride_value()?,
+                extent: s.it.extent_value()?,
+                weight: s.weight,
+                copy: s.copy,
+            };
+            out.digits.push(digit).map_err(|_| Error::Capacity {
+                limit: Limit::Iters,
+                max: MAX_ITERS as u32,
+            })?;
         }
         let full = Error::Capacity {
             limit: Limit::Axes,
@@ -154,37 +170,23 @@ fn steps(l: &LayoutRef<'_>) -> Result<heapless::Vec<Step, MAX_ITERS>> {
 }
 
 impl GuardedInverse {
-    fn digit(
-        &mut self,
-        axis: AxisId,
-        unit: i64,
-        extent: u32,
-        weight: u64,
-        copy: bool,
-    ) -> Result<()> {
-        if extent == 1 {
-            return Ok(());
-        }
-        let digit = Digit {
-            axis,
-            unit,
-            extent,
-            weight,
-            copy,
-        };
-        self.digits.push(digit).map_err(|_| Error::Capacity {
-            limit: Limit::Iters,
-            max: MAX_ITERS as u32,
-        })
-    }
-
     /// The conditions on a position inside the windows; none if every position there holds an element.
     pub fn guards(&self) -> impl Iterator<Item = Guard> + '_ {
-        let gaps = self.digits.iter().filter(|d| d.weight == 0);
-        gaps.map(|d| Guard {
-            axis: d.axis,
-            unit: d.unit,
-            extent: d.extent,
+        self.windows.iter().flat_map(move |(axis, _, size)| {
+            let own = self.digits.iter().filter(move |d| d.axis == *axis);
+            // Each digit below the next greater unit, and after the last a remainder of 0.
+            let above = core::iter::once(*size).chain(own.clone().map(|d| d.unit));
+            let digits = own.map(|d| (d.unit, d.extent));
+            let all = above.zip(digits.chain([(1, 1)]));
+            all.filter_map(move |(above, (unit, extent))| {
+                let most = above.saturating_sub(1).checked_div(unit)?;
+                (most >= i64::from(extent)).then_some(Guard {
+                    axis: *axis,
+                    above,
+                    unit,
+                    extent,
+                })
+            })
         })
     }
 
@@ -195,34 +197,38 @@ impl GuardedInverse {
         found.map(|w| (w.1, w.2))
     }
 
-    /// The element at a position, or `None` if there is none. Axes that the layout does not mention are ignored.
+    /// The element at a position, or `None` if there is none. On axes that the layout does not mention all elements
+    /// lie at 0.
     ///
     /// # Errors
     /// [`Error::Overflow`].
     pub fn at(&self, at: &Coord) -> Result<Option<Element>> {
         let mut out = Element { flat: 0, copy: 0 };
-        for (axis, start, size) in &self.windows {
-            match self.offset_in(at.get(*axis), *axis, *start) {
-                Some(x) if x >= 0 && x < *size => {}
-                _ => return Ok(None),
-            }
+        if at
+            .iter()
+            .any(|(axis, x)| x != 0 && self.window(axis).is_none())
+        {
+            return Ok(None);
         }
-        for d in &self.digits {
-            let start = self.window(d.axis).map_or(0, |w| w.0);
-            let Some(x) = self.offset_in(at.get(d.axis), d.axis, start) else {
+        for (axis, start, size) in &self.windows {
+            let x = self.offset_in(at.get(*axis), *axis, *start);
+            let Some(mut rest) = x.filter(|x| *x >= 0 && x < size) else {
                 return Ok(None);
             };
-            let digit = x
-                .checked_div(d.unit)
-                .and_then(|q| q.checked_rem(i64::from(d.extent)));
-            let digit = digit.and_then(|q| u64::try_from(q).ok());
-            let digit = digit.ok_or(Error::Overflow)?;
-            if d.weight == 0 && digit != 0 {
+            for d in self.digits.iter().filter(|d| d.axis == *axis) {
+                let digit = rest.checked_div(d.unit).ok_or(Error::Overflow)?;
+                rest = rest.checked_rem(d.unit).ok_or(Error::Overflow)?;
+                if digit >= i64::from(d.extent) {
+                    return Ok(None);
+                }
+                let digit = u64::try_from(digit).map_err(|_| Error::Overflow)?;
+                let sum = if d.copy { &mut out.copy } else { &mut out.flat };
+                let worth = digit.checked_mul(d.weight).ok_or(Error::Overflow)?;
+                *sum = sum.checked_add(worth).ok_or(Error::Overflow)?;
+            }
+            if rest != 0 {
                 return Ok(None);
             }
-            let sum = if d.copy { &mut out.copy } else { &mut out.flat };
-            let worth = digit.checked_mul(d.weight).ok_or(Error::Overflow)?;
-            *sum = sum.checked_add(worth).ok_or(Error::Overflow)?;
         }
         Ok(Some(out))
     }

@@ -20,7 +20,7 @@ mod shared;
 mod xor;
 
 pub use fragment::{Fragment, fully_replicated};
-pub use inverse::{Guard, GuardedInverse, guarded_inverse};
+pub use inverse::{Element, Guard, GuardedInverse, guarded_inverse};
 pub use maps::{expand, index_map, linear, repeat, reshape, shape_of};
 pub use metadata::{MetadataAtom, MetadataColumns, metadata_columns, metadata_tiles};
 pub use shared::{

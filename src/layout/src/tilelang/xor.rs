@@ -11,6 +11,10 @@ use crate::linear::{Dims, Hw, Linear, Logical, MAX_BITS};
 
 /// A map of shared memory in whichever form says it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is no heap to put the larger form on"
+)]
 pub enum Shared {
     /// A strided layout.
     Strided(Layout),

@@ -246,11 +246,14 @@ fn finish(
         push(&mut missing, *it)?;
     }
     for it in whole.replica.iter().filter(|it| !it.is_unit()) {
-        match missing.iter().position(|m| m == it) {
-            Some(at) => {
-                missing.swap_remove(at);
-            }
-            None => out.push_replica(*it)?,
+        let mut found = false;
+        missing.retain(|m| {
+            let hit = !found && m == it;
+            found |= hit;
+            !hit
+        });
+        if !found {
+            out.push_replica(*it)?;
         }
     }
     if !missing.is_empty() {

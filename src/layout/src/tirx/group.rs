@@ -5,6 +5,7 @@ use crate::error::{Error, Limit, Result};
 use crate::layout::{Iter, Layout, LayoutRef, MAX_ITERS, position};
 use crate::num::Int;
 use crate::ops::{Iters, push};
+use crate::order::sort_by;
 
 /// Where each dimension begins among the iters as written; one more than dimensions, the last being the iter count.
 pub type Separators = heapless::Vec<u8, { MAX_ITERS + 1 }>;
@@ -221,11 +222,11 @@ impl Bounds {
             };
             boundary = next;
             if run > self.count(boundary) {
-                let at = self.0.iter().filter(|b| **b < boundary).count();
-                self.0.insert(at, boundary).map_err(|_| Error::Capacity {
+                self.0.push(boundary).map_err(|_| Error::Capacity {
                     limit: Limit::Iters,
                     max: MAX_ITERS as u32,
                 })?;
+                sort_by(&mut self.0, |a, b| a < b);
             }
         }
         Ok(())

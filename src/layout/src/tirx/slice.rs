@@ -1,8 +1,9 @@
 //! The layout of a region.
 //!
-//! A region of one dimension is again strided if it takes whole inner iters and a run of one iter, or if it steps over
-//! the end of an iter exactly in its middle (then two rows, one step apart). Nothing else is: three or more rows cut
-//! unevenly have no common stride unless the iters were contiguous, and contiguous iters are joined first.
+//! A region of one dimension is again strided if it takes whole inner iters and then one of these: a run of one iter; two
+//! runs of equal length, the first up to the end of an iter and the second from its begin; or such pairs, row after row,
+//! if the runs are halves of the iter. (Other cuts have no common stride unless the iters are contiguous, and contiguous
+//! iters are joined first. Pairs of halves are found within one iter above, not beyond its end.)
 
 use super::group::{cut, dim};
 use super::tile::same_rank;
@@ -109,12 +110,26 @@ fn run(
             push(&mut out, Iter::symbolic(int(left), it.stride(), it.axis())?)?;
             return Ok(out);
         }
-        if room.checked_mul(2) != Some(left) {
+        let pair = room.checked_mul(2).ok_or(fault)?;
+        let pairs = left.checked_div(pair).ok_or(fault)?;
+        let even = left.checked_rem(pair) == Some(0);
+        if !even || (pairs > 1 && pair != extent) {
             return Err(fault);
         }
         push(&mut out, Iter::symbolic(int(room), it.stride(), it.axis())?)?;
         let back = it.stride().checked_mul(int(*digit))?;
         push(&mut out, carry(it, back, above.as_slice(), fault)?)?;
+        if pairs > 1 {
+            let (up, digit) = above.next().ok_or(fault)?;
+            let last = digit.checked_add(pairs).ok_or(fault)?;
+            if last >= up.extent_value()? {
+                return Err(fault);
+            }
+            push(
+                &mut out,
+                Iter::symbolic(int(pairs), up.stride(), up.axis())?,
+            )?;
+        }
         return Ok(out);
     }
     if left == 1 { Ok(out) } else { Err(fault) }

@@ -36,9 +36,7 @@ impl Suite for Cute {
         let r = case.record;
         let op = r.get("op").and_then(Value::as_str).unwrap_or("");
         // Records on numbered axes share operation names with the others; the strides tell them apart.
-        let numbered = ["layout", "b", "a"]
-            .iter()
-            .any(|k| peers::input(r, k).contains('@'));
+        let numbered = ["layout", "b", "a"].iter().any(|k| peers::input(r, k).contains('@'));
         match op {
             "make_identity_layout" | "make_layout" | "composition_int_basis" => basis::judge(op, r),
             _ if numbered => basis::judge(op, r),
@@ -82,12 +80,7 @@ impl Suite for Cute {
             "swizzle_apply" => swizzle::apply(r),
             _ if op.starts_with("composed_") => swizzle::judge(op, r),
             _ if op.starts_with("parse_") => parse::judge(op, r),
-            _ if op.starts_with("composition")
-                || op.contains("_divide")
-                || op.contains("_product") =>
-            {
-                tiling::judge(op, r)
-            }
+            _ if op.starts_with("composition") || op.contains("_divide") || op.contains("_product") => tiling::judge(op, r),
             _ => Verdict::Unexplained("an operation that the suite does not know"),
         }
     }

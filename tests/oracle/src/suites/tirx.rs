@@ -7,10 +7,13 @@
 mod constructors;
 mod factors;
 mod forms;
+mod law;
 mod model;
+mod rewrites;
 mod slices;
 mod swizzles;
 mod tally;
+mod text;
 
 use super::{Case, Suite, Verdict, has_any};
 use lanebook_layout::tirx::{self, AxisKind, AxisKinds};
@@ -43,8 +46,8 @@ impl Suite for Tirx {
         let op = record.get("op").and_then(Value::as_str).unwrap_or("axis");
         let judged = match op {
             "apply" => forms::apply(record),
-            "canonicalize" => forms::canonicalize(record),
-            "spec" => forms::spec(record),
+            "canonicalize" => rewrites::canonicalize(record),
+            "spec" => text::spec(record),
             "tile" => factors::tile(record),
             "slice" => slices::slice(record),
             "swizzle" => swizzles::bare(record),
@@ -75,11 +78,7 @@ fn axis(record: &Value) -> Result<Verdict, String> {
     let kind = WellKnown.axis(name).and_then(|a| WellKnown.kind(a));
     let Some(kind) = kind else {
         let refused = record["is_thread"].get("err").is_some();
-        return Ok(if refused {
-            Verdict::Refused("an axis without a kind")
-        } else {
-            Verdict::Differ(format!("{name} is unknown"))
-        });
+        return Ok(if refused { Verdict::Refused("an axis without a kind") } else { Verdict::Differ(format!("{name} is unknown")) });
     };
     let found = match kind {
         AxisKind::Memory => (false, None, None),
@@ -90,9 +89,5 @@ fn axis(record: &Value) -> Result<Verdict, String> {
         && answer(&record["is_memory"]) == Some(&Value::Bool(!found.0))
         && text("scope") == named(found.1)
         && text("subscope") == named(found.2);
-    Ok(if same {
-        Verdict::Agree
-    } else {
-        Verdict::Differ(format!("{name}: {kind:?}"))
-    })
+    Ok(if same { Verdict::Agree } else { Verdict::Differ(format!("{name}: {kind:?}")) })
 }

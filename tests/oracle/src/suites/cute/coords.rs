@@ -2,6 +2,7 @@
 
 use super::super::Verdict;
 use super::peers::{Ours, PLAIN, Rules, input, judge as compare, layout, show_tuple, tuple};
+use super::reference::{self, Tree};
 use super::rules;
 use lanebook_layout::{Error, Int, cute};
 use serde_json::Value;
@@ -12,14 +13,19 @@ pub fn judge(op: &str, r: &Value) -> Verdict {
         Ok(ours) => {
             let outside = matches!(ours, Ours::Refused(Error::OutOfRange { .. }));
             let wraps = |_: &str| outside.then_some(rules::WRAPS);
-            compare(
-                r,
-                &ours,
-                &Rules {
-                    wrong: &wraps,
-                    ..PLAIN
-                },
-            )
+            let law = || {
+                let (a, b) = (Tree::parse(&input(r, "a")), Tree::parse(&input(r, "b")));
+                match (op, a, b, &ours) {
+                    ("shape_div", Some(a), Some(b), Ours::Text(text)) => {
+                        let same = reference::shape_div(&a, &b) == Tree::parse(text);
+                        if same { Ok(()) } else { Err("not the definition".to_owned()) }
+                    }
+                    _ => Ok(()),
+                }
+            };
+            let refused_by_peers = if op == "shape_div" { rules::PEER_REFUSES } else { "" };
+            let rules = Rules { law: &law, wrong: &wraps, refused_by_peers, ..PLAIN };
+            compare(r, &ours, &rules)
         }
         Err(why) => Verdict::Differ(format!("input not understood: {why}")),
     }
@@ -39,11 +45,7 @@ fn answer(op: &str, r: &Value) -> Result<Ours, String> {
             let idx = idx.view().as_leaf().ok_or("the index is a tuple")?;
             spelled(cute::idx2crd(idx, shape.view()))
         }
-        "crd2crd" => spelled(cute::crd2crd(
-            tree("coord")?.view(),
-            tree("dst_shape")?.view(),
-            None,
-        )),
+        "crd2crd" => spelled(cute::crd2crd(tree("coord")?.view(), tree("dst_shape")?.view(), None)),
         "crd2crd_src" => {
             let (coord, to, from) = (tree("coord")?, tree("dst_shape")?, tree("src_shape")?);
             spelled(cute::crd2crd(coord.view(), to.view(), Some(from.view())))

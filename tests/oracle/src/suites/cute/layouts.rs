@@ -1,11 +1,10 @@
 //! Operations on one layout, and layouts made from shapes.
 
 use super::super::Verdict;
-use super::peers::{
-    Ours, PLAIN, Rules, input, judge as compare, layout, show, show_tuple, texts, tuple,
-};
+use super::peers::{Ours, PLAIN, Rules, input, judge as compare, layout, show, show_tuple, texts, tuple};
 use super::reference::{self, Flat};
 use super::rules;
+use super::swizzle::tiled;
 use lanebook_layout::{AxisId, Error, Int, Layout, cute, ops};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -36,53 +35,46 @@ fn attempt(op: &str, r: &Value) -> Result<Verdict, String> {
         "right_inverse" => right_inverse(r, &own()?),
         "left_inverse" => left_inverse(r, &own()?),
         "complement" | "complement_shape" => {
-            let total = tree("cotarget")?
-                .view()
-                .product()
-                .map_err(|e| format!("{e:?}"))?;
+            let total = tree("cotarget")?.view().product().map_err(|e| format!("{e:?}"))?;
             complement(r, &own()?, total)
         }
         "group_modes" => {
             let end = |key: &str| input(r, key).parse::<i16>().map_err(|e| e.to_string());
-            plain(Ours::exact(cute::group_modes(
-                &own()?.view(),
-                end("begin")?,
-                end("end")?,
-            )))
+            plain(Ours::exact(cute::group_modes(&own()?.view(), end("begin")?, end("end")?)))
         }
         "select" => {
             let modes = input(r, "mode");
-            let modes = modes
-                .trim_matches(['[', ']'])
-                .split(',')
-                .map(|m| m.trim().parse::<usize>());
+            let modes = modes.trim_matches(['[', ']']).split(',').map(|m| m.trim().parse::<usize>());
             let modes: Vec<usize> = modes.collect::<Result<_, _>>().map_err(|e| e.to_string())?;
             plain(Ours::exact(cute::select(&own()?.view(), &modes)))
         }
         // The layout alone: what is fixed moves the start, which the peers do not print here.
-        "slice" => plain(Ours::exact(
-            cute::slice_and_offset(tree("coord")?.view(), &own()?.view()).map(|p| p.0),
-        )),
+        "slice" => plain(Ours::exact(cute::slice_and_offset(tree("coord")?.view(), &own()?.view()).map(|p| p.0))),
         "slice_and_offset" => {
             let ours = cute::slice_and_offset(tree("coord")?.view(), &own()?.view());
-            plain(Ours::text(ours.and_then(|(l, offset)| {
-                Ok(format!("{} @ {}", show(&l), offset.value()?))
-            })))
+            plain(Ours::text(ours.and_then(|(l, offset)| Ok(format!("{} @ {}", show(&l), offset.value()?)))))
         }
-        "dice" => plain(Ours::exact(cute::dice(
-            tree("coord")?.view(),
-            &own()?.view(),
-        ))),
-        "make_ordered_layout" => plain(Ours::exact(cute::make_ordered_layout(
-            tree("shape")?.view(),
-            tree("order")?.view(),
-        ))),
-        "make_layout_like" => plain(Ours::exact(cute::make_layout_like(&own()?.view()))),
+        "dice" => plain(Ours::exact(cute::dice(tree("coord")?.view(), &own()?.view()))),
+        "make_ordered_layout" => plain(Ours::exact(cute::make_ordered_layout(tree("shape")?.view(), tree("order")?.view()))),
+        "make_layout_like" => {
+            let ours = Ours::exact(cute::make_layout_like(&own()?.view()));
+            let aliases = |text: &str| {
+                let mut leaves = Flat::parse(text).map(|l| l.leaves()).unwrap_or_default();
+                leaves.retain(|l| l.1 != 0);
+                let table = reference::table(&leaves).unwrap_or_default();
+                table.iter().collect::<BTreeSet<_>>().len() != table.len()
+            };
+            let law = || {
+                if aliases(&ours.words()) { Err("it aliases".to_owned()) } else { Ok(()) }
+            };
+            let differs = || texts(r).iter().all(|t| aliases(t)).then_some(rules::LIKE_TIES);
+            compare(r, &ours, &Rules { law: &law, differs: &differs, ..PLAIN })
+        }
         "tile_to_shape" => {
             let atom = layout(&input(r, "atom"))?;
-            let ours =
-                cute::tile_to_shape(&atom.view(), tree("shape")?.view(), tree("order")?.view());
-            plain(Ours::function(ours))
+            let ours = cute::tile_to_shape(&atom.view(), tree("shape")?.view(), tree("order")?.view());
+            let block = Flat::parse(&input(r, "atom")).ok_or("the atom")?;
+            tiled(r, &Ours::function(ours), &block)
         }
         "make_layout_tv" => thread_value(r)?,
         _ => common(op, r)?,
@@ -96,43 +88,23 @@ fn cosize(r: &Value, l: &Layout) -> Verdict {
     let law = || match (&flat.as_ref().and_then(Flat::table), ours) {
         (Some(table), Ok(ours)) => {
             let counted = table.iter().max().map_or(1, |top| top + 1);
-            if counted == ours {
-                Ok(())
-            } else {
-                Err(format!("counted {counted}"))
-            }
+            if counted == ours { Ok(()) } else { Err(format!("counted {counted}")) }
         }
         _ => Ok(()),
     };
-    let negative = flat
-        .as_ref()
-        .is_some_and(|f| f.leaves().iter().any(|l| l.1 < 0));
+    let negative = flat.as_ref().is_some_and(|f| f.leaves().iter().any(|l| l.1 < 0));
     let differs = || negative.then_some(rules::NEGATIVE_COSIZE);
-    compare(
-        r,
-        &Ours::text(ours),
-        &Rules {
-            law: &law,
-            differs: &differs,
-            ..PLAIN
-        },
-    )
+    compare(r, &Ours::text(ours), &Rules { law: &law, differs: &differs, ..PLAIN })
 }
 
 /// Every index of the nullspace adds nothing.
 fn nullspace(r: &Value, l: &Layout) -> Verdict {
     let ours = Ours::function(cute::nullspace(&l.view()));
     let law = || {
-        let (Some(a), Some(n)) = (Flat::parse(&input(r, "layout")), Flat::parse(&ours.words()))
-        else {
+        let (Some(a), Some(n)) = (Flat::parse(&input(r, "layout")), Flat::parse(&ours.words())) else {
             return Err("unreadable".to_owned());
         };
-        let still: i64 = a
-            .leaves()
-            .iter()
-            .filter(|l| l.1 == 0)
-            .map(|l| l.0)
-            .product();
+        let still: i64 = a.leaves().iter().filter(|l| l.1 == 0).map(|l| l.0).product();
         let table = n.table().unwrap_or_default();
         let distinct: BTreeSet<i64> = table.iter().copied().collect();
         let moved = table.iter().any(|x| reference::at(&a.leaves(), *x) != 0);
@@ -141,11 +113,7 @@ fn nullspace(r: &Value, l: &Layout) -> Verdict {
         }
         Ok(())
     };
-    let rules = Rules {
-        law: &law,
-        refused_by_peers: rules::PYTHON,
-        ..PLAIN
-    };
+    let rules = Rules { law: &law, refused_by_peers: rules::PYTHON, ..PLAIN };
     compare(r, &ours, &rules)
 }
 
@@ -183,11 +151,7 @@ fn left_inverse(r: &Value, l: &Layout) -> Verdict {
             // The index with the digits of iters that do not move set to 0.
             let (mut rest, mut weight, mut expected) = (i, 1, 0);
             for (extent, stride, _) in &leaves {
-                expected += if *stride == 0 {
-                    0
-                } else {
-                    (rest % extent) * weight
-                };
+                expected += if *stride == 0 { 0 } else { (rest % extent) * weight };
                 rest /= extent;
                 weight *= extent;
             }
@@ -204,12 +168,7 @@ fn left_inverse(r: &Value, l: &Layout) -> Verdict {
         return Verdict::Agree;
     }
     let wrong = |peer: &str| holds(peer).is_err().then_some(rules::LEFT_INVERSE);
-    let rules = Rules {
-        law: &law,
-        wrong: &wrong,
-        refused_by_peers: rules::PEER_REFUSES,
-        ..PLAIN
-    };
+    let rules = Rules { law: &law, wrong: &wrong, refused_by_peers: rules::PEER_REFUSES, ..PLAIN };
     compare(r, &ours, &rules)
 }
 
@@ -234,10 +193,7 @@ fn complement(r: &Value, l: &Layout, total: Int) -> Verdict {
             return Err("a position twice".to_owned());
         }
         // Complete, too, beyond the cotarget: no hole below the last position.
-        let total = total
-            .value()
-            .unwrap_or(0)
-            .max(i64::try_from(table.len()).unwrap_or(0));
+        let total = total.value().unwrap_or(0).max(i64::try_from(table.len()).unwrap_or(0));
         match (0..total).find(|x| !reached.contains(x)) {
             Some(hole) => Err(format!("nothing at {hole}")),
             None => Ok(()),
@@ -253,23 +209,13 @@ fn complement(r: &Value, l: &Layout, total: Int) -> Verdict {
         let shaped = input(r, "cotarget").contains('(');
         (shaped && own == expected).then_some(rules::SHAPED_COTARGET)
     };
-    compare(
-        r,
-        &ours,
-        &Rules {
-            law: &law,
-            wrong: &wrong,
-            differs: &least,
-            ..PLAIN
-        },
-    )
+    compare(r, &ours, &Rules { law: &law, wrong: &wrong, differs: &least, ..PLAIN })
 }
 
 /// `tiler | layout`.
 fn thread_value(r: &Value) -> Result<Verdict, String> {
     let (threads, values) = (layout(&input(r, "thr"))?, layout(&input(r, "val"))?);
-    let spelled = cute::make_layout_tv(&threads.view(), &values.view())
-        .map(|tv| format!("{} | {}", show_tuple(&tv.tiler), show(&tv.layout)));
+    let spelled = cute::make_layout_tv(&threads.view(), &values.view()).map(|tv| format!("{} | {}", show_tuple(&tv.tiler), show(&tv.layout)));
     Ok(compare(r, &Ours::text(spelled), &PLAIN))
 }
 
@@ -290,10 +236,6 @@ fn common(op: &str, r: &Value) -> Result<Verdict, String> {
     } else {
         Ours::function(found.clone())
     };
-    let rules = Rules {
-        law: &law,
-        refused_by_peers: rules::PEER_REFUSES,
-        ..PLAIN
-    };
+    let rules = Rules { law: &law, refused_by_peers: rules::PEER_REFUSES, ..PLAIN };
     Ok(compare(r, &ours, &rules))
 }

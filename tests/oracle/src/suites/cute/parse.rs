@@ -32,8 +32,7 @@ fn read(op: &str, text: &str) -> Result<String, ParseError> {
 pub fn judge(op: &str, r: &Value) -> Verdict {
     let text = input(r, "text");
     let [peer, _] = answers(r);
-    let differ =
-        |found: String| Verdict::Differ(format!("{text:?}: peer {peer:?}, lanebook {found}"));
+    let differ = |found: String| Verdict::Differ(format!("{text:?}: peer {peer:?}, lanebook {found}"));
     let theirs = match &peer {
         Peer::Unasked => return Verdict::Skipped(rules::NOBODY),
         Peer::Ok(theirs) => Some(theirs),
@@ -41,6 +40,7 @@ pub fn judge(op: &str, r: &Value) -> Verdict {
     };
     match (read(op, &text), theirs) {
         (Err(_), None) => Verdict::Refused(rules::BOTH),
+        (Ok(_), None) if text.contains('\n') => Verdict::Ruled(rules::BLANKS),
         (Ok(ours), None) => differ(ours),
         (Err(why), Some(theirs)) => match excuse(&text, theirs, why) {
             Some(rule) => Verdict::Refused(rule),
@@ -62,7 +62,15 @@ pub fn judge(op: &str, r: &Value) -> Verdict {
                 differ(ours)
             }
         }
-        (Ok(ours), Some(_)) => differ(ours),
+        (Ok(ours), Some(theirs)) if is_default(theirs) && ours.contains(char::is_alphabetic) => Verdict::Ruled(rules::SYMBOLS),
+        (Ok(ours), Some(theirs)) => {
+            // A swizzle of no bits is no swizzle.
+            let (a, b) = (super::peers::layout(&ours), super::peers::layout(theirs));
+            match (a, b) {
+                (Ok(a), Ok(b)) if super::peers::same(&a.view(), &b.view()) => Verdict::Agree,
+                _ => differ(ours),
+            }
+        }
     }
 }
 
@@ -77,19 +85,14 @@ fn excuse(text: &str, theirs: &str, why: ParseError) -> Option<&'static str> {
     if is_default(theirs) && !is_default(&plain) {
         return Some(rules::DEFAULTED);
     }
-    let capacity = matches!(
-        why.expected,
-        Expected::BasisNumber | Expected::SmallerNumber | Expected::Fits(Error::Capacity { .. })
-    );
+    let capacity = matches!(why.expected, Expected::BasisNumber | Expected::SmallerNumber | Expected::Fits(Error::Capacity { .. }));
     if capacity {
         return Some(rules::CAPACITY);
     }
-    if plain.contains("o(") && plain.starts_with('(') {
+    let parts = plain.matches('o').count();
+    if parts >= 2 && (!plain.starts_with("S<") || plain.contains("oS<")) {
         return Some(rules::OUTER_LAYOUT);
     }
-    let lax = plain.contains(",)")
-        || !plain.contains(':')
-        || plain.contains("@-")
-        || plain.contains('\\');
+    let lax = plain.contains(",)") || !plain.contains(':') || plain.contains("@-") || plain.contains('\\');
     lax.then_some(rules::LAXER)
 }

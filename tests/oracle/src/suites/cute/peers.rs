@@ -41,11 +41,7 @@ pub fn answers(record: &Value) -> [Peer; 2] {
 /// The texts of the peers that answered.
 pub fn texts(record: &Value) -> Vec<String> {
     let text = |p| {
-        if let Peer::Ok(text) = p {
-            Some(text)
-        } else {
-            None
-        }
+        if let Peer::Ok(text) = p { Some(text) } else { None }
     };
     answers(record).into_iter().filter_map(text).collect()
 }
@@ -175,12 +171,7 @@ pub struct Rules<'r> {
 }
 
 /// No law, and no excuse.
-pub const PLAIN: Rules<'static> = Rules {
-    law: &|| Ok(()),
-    differs: &|| None,
-    wrong: &|_| None,
-    refused_by_peers: "",
-};
+pub const PLAIN: Rules<'static> = Rules { law: &|| Ok(()), differs: &|| None, wrong: &|_| None, refused_by_peers: "" };
 
 /// The verdict.
 pub fn judge(record: &Value, ours: &Ours, rules: &Rules<'_>) -> Verdict {
@@ -191,20 +182,12 @@ pub fn judge(record: &Value, ours: &Ours, rules: &Rules<'_>) -> Verdict {
     let texts = texts(record);
     let differ = |why: &str| {
         let peers = texts.join("  or  ");
-        Verdict::Differ(format!(
-            "{why}{}: peer {peers:?}, lanebook {}",
-            record["in"],
-            ours.words()
-        ))
+        Verdict::Differ(format!("{why}{}: peer {peers:?}, lanebook {}", record["in"], ours.words()))
     };
     if let Ours::Refused(_) = ours {
         if texts.is_empty() {
             let refused = answers.contains(&Peer::Refused);
-            return Verdict::Refused(if refused {
-                rules::BOTH
-            } else {
-                rules::NO_ANSWER_REFUSED
-            });
+            return Verdict::Refused(if refused { rules::BOTH } else { rules::NO_ANSWER_REFUSED });
         }
         let mut reason = None;
         for text in &texts {
@@ -228,9 +211,5 @@ pub fn judge(record: &Value, ours: &Ours, rules: &Rules<'_>) -> Verdict {
         return differ("");
     }
     let broken = answers.contains(&Peer::Broken);
-    Verdict::Ruled(if broken {
-        rules::NO_ANSWER
-    } else {
-        rules.refused_by_peers
-    })
+    Verdict::Ruled(if broken { rules::NO_ANSWER } else { rules.refused_by_peers })
 }

@@ -70,11 +70,7 @@ impl Flat {
         let (shape, stride) = text.split_once(':')?;
         let (shape, stride) = (Tree::parse(shape)?, Tree::parse(stride)?);
         let modes = match (&shape, &stride) {
-            (Tree::Tuple(s), Tree::Tuple(d)) if s.len() == d.len() => s
-                .iter()
-                .zip(d)
-                .map(|(s, d)| mode(s, d))
-                .collect::<Option<_>>()?,
+            (Tree::Tuple(s), Tree::Tuple(d)) if s.len() == d.len() => s.iter().zip(d).map(|(s, d)| mode(s, d)).collect::<Option<_>>()?,
             _ => vec![mode(&shape, &stride)?],
         };
         Some(Flat { modes })
@@ -90,7 +86,7 @@ impl Flat {
         size(&self.leaves())
     }
 
-    /// The positions of all indices; `None` beyond a million.
+    /// The positions of all indices; `None` beyond four million.
     pub fn table(&self) -> Option<Vec<i64>> {
         table(&self.leaves())
     }
@@ -120,11 +116,7 @@ pub fn size(leaves: &[Leaf]) -> i64 {
 pub fn at(leaves: &[Leaf], x: i64) -> i64 {
     let (mut rest, mut sum) = (x, 0);
     for (k, (extent, stride, _)) in leaves.iter().enumerate() {
-        let digit = if k + 1 == leaves.len() {
-            rest
-        } else {
-            rest % extent
-        };
+        let digit = if k + 1 == leaves.len() { rest } else { rest % extent };
         rest /= extent;
         sum += digit * stride;
     }
@@ -134,9 +126,7 @@ pub fn at(leaves: &[Leaf], x: i64) -> i64 {
 /// The positions of all indices.
 pub fn table(leaves: &[Leaf]) -> Option<Vec<i64>> {
     let size = size(leaves);
-    (0..=1 << 20)
-        .contains(&size)
-        .then(|| (0..size).map(|x| at(leaves, x)).collect())
+    (0..=1 << 22).contains(&size).then(|| (0..size).map(|x| at(leaves, x)).collect())
 }
 
 /// The complement to `total`, if the strides nest.
@@ -159,13 +149,10 @@ pub fn complement(leaves: &[Leaf], total: i64) -> Option<Vec<Leaf>> {
 pub fn sum_table(parts: &[Vec<i64>]) -> Option<Vec<i64>> {
     let mut out = vec![0i64];
     for part in parts {
-        if out.len().checked_mul(part.len())? > 1 << 20 {
+        if out.len().checked_mul(part.len())? > 1 << 22 {
             return None;
         }
-        out = part
-            .iter()
-            .flat_map(|p| out.iter().map(move |x| x + p))
-            .collect();
+        out = part.iter().flat_map(|p| out.iter().map(move |x| x + p)).collect();
     }
     Some(out)
 }
@@ -174,11 +161,7 @@ pub fn sum_table(parts: &[Vec<i64>]) -> Option<Vec<i64>> {
 pub fn swizzle(b: u32, m: u32, s: i32, x: u64) -> u64 {
     let field = ((1u64 << b) - 1) << m;
     let distance = s.unsigned_abs();
-    if s >= 0 {
-        x ^ ((x & (field << distance)) >> distance)
-    } else {
-        x ^ ((x & field) << distance)
-    }
+    if s >= 0 { x ^ ((x & (field << distance)) >> distance) } else { x ^ ((x & field) << distance) }
 }
 
 /// A composed layout `S<B,M,S> o offset o layout`, also with the peer's missing `>`.
@@ -196,25 +179,14 @@ impl Composed {
     /// Reads composed text, or a plain layout as one without swizzle.
     pub fn parse(text: &str) -> Option<Composed> {
         let Some(rest) = text.trim().strip_prefix("S<") else {
-            return Some(Composed {
-                triple: (0, 0, 0),
-                offset: 0,
-                inner: Flat::parse(text)?,
-            });
+            return Some(Composed { triple: (0, 0, 0), offset: 0, inner: Flat::parse(text)? });
         };
         let mut parts = rest.splitn(3, 'o');
         let triple = parts.next()?.trim().trim_end_matches('>');
-        let numbers: Vec<i32> = triple
-            .split(',')
-            .map(|n| n.trim().parse().ok())
-            .collect::<Option<_>>()?;
+        let numbers: Vec<i32> = triple.split(',').map(|n| n.trim().parse().ok()).collect::<Option<_>>()?;
         let [b, m, s] = numbers[..] else { return None };
         let offset = parts.next()?.trim().parse().ok()?;
-        Some(Composed {
-            triple: (u32::try_from(b).ok()?, u32::try_from(m).ok()?, s),
-            offset,
-            inner: Flat::parse(parts.next()?)?,
-        })
+        Some(Composed { triple: (u32::try_from(b).ok()?, u32::try_from(m).ok()?, s), offset, inner: Flat::parse(parts.next()?)? })
     }
 
     /// The swizzled positions of all indices.
@@ -222,10 +194,34 @@ impl Composed {
         let (b, m, s) = self.triple;
         let move_one = |y: i64| {
             let y = y + self.offset;
-            u64::try_from(y)
-                .ok()
-                .and_then(|y| i64::try_from(swizzle(b, m, s, y)).ok())
+            u64::try_from(y).ok().and_then(|y| i64::try_from(swizzle(b, m, s, y)).ok())
         };
         self.inner.table()?.into_iter().map(move_one).collect()
+    }
+}
+
+/// `shape_div` as pycute defines it, by recursion; `None` where it refuses.
+pub fn shape_div(a: &Tree, b: &Tree) -> Option<Tree> {
+    let product = |t: &Tree| t.leaves().iter().map(|n| n.parse::<i64>().ok()).product::<Option<i64>>();
+    let one = |n: i64| Tree::Leaf(n.to_string());
+    match (a, b) {
+        (Tree::Tuple(x), Tree::Tuple(y)) => {
+            let nodes = x.iter().zip(y).map(|(x, y)| shape_div(x, y)).collect::<Option<Vec<_>>>()?;
+            (x.len() == y.len()).then_some(Tree::Tuple(nodes))
+        }
+        (Tree::Tuple(x), Tree::Leaf(_)) => {
+            let (mut by, mut nodes) = (b.clone(), Vec::new());
+            for node in x {
+                nodes.push(shape_div(node, &by)?);
+                by = shape_div(&by, &one(product(node)?))?;
+            }
+            Some(Tree::Tuple(nodes))
+        }
+        (Tree::Leaf(_), Tree::Tuple(_)) => shape_div(a, &one(product(b)?)),
+        (Tree::Leaf(_), Tree::Leaf(_)) => {
+            let (x, y) = (product(a)?, product(b)?);
+            let divides = x.checked_rem(y)? == 0 || y.checked_rem(x)? == 0;
+            divides.then(|| one((x + y - 1) / y))
+        }
     }
 }

@@ -2,21 +2,16 @@
 
 use super::super::Verdict;
 use super::peers::{Ours, PLAIN, Rules, input, judge as compare, layout, texts, tuple};
-use super::reference::Composed;
+use super::reference::{Composed, Flat};
 use super::rules;
-use super::tiling::{expected, with_tiler};
+use super::tiling::{expected, tiles_of, undefined, with_tiler};
 use lanebook_layout::{AxisId, Layout, Swizzle, Unit, cute, ops};
 use serde_json::Value;
 
 /// A swizzle applied to integers.
 pub fn apply(r: &Value) -> Verdict {
     let text = input(r, "swizzle");
-    let numbers: Option<Vec<i8>> = text
-        .trim_start_matches("S<")
-        .trim_end_matches('>')
-        .split(',')
-        .map(|n| n.trim().parse().ok())
-        .collect();
+    let numbers: Option<Vec<i8>> = text.trim_start_matches("S<").trim_end_matches('>').split(',').map(|n| n.trim().parse().ok()).collect();
     let Some([b, m, s]) = numbers.as_deref() else {
         return Verdict::Differ(format!("input not understood: {text}"));
     };
@@ -24,10 +19,7 @@ pub fn apply(r: &Value) -> Verdict {
         (Ok(b), Ok(m)) => Swizzle::new(b, m, *s, Unit::Codomain),
         _ => return Verdict::Differ(format!("input not understood: {text}")),
     };
-    let values: Option<Vec<u64>> = input(r, "x")
-        .split(',')
-        .map(|x| x.trim().parse().ok())
-        .collect();
+    let values: Option<Vec<u64>> = input(r, "x").split(',').map(|x| x.trim().parse().ok()).collect();
     let Some(values) = values else {
         return Verdict::Differ("input not understood".to_owned());
     };
@@ -36,22 +28,9 @@ pub fn apply(r: &Value) -> Verdict {
         moved.join(",")
     }));
     // The peers replace a triple whose fields overlap by their default, the identity.
-    let kept = values
-        .iter()
-        .map(u64::to_string)
-        .collect::<Vec<_>>()
-        .join(",");
-    let wrong = |peer: &str| {
-        (s.unsigned_abs() < b.unsigned_abs() && peer == kept).then_some(rules::DEFAULTED)
-    };
-    compare(
-        r,
-        &ours,
-        &Rules {
-            wrong: &wrong,
-            ..PLAIN
-        },
-    )
+    let kept = values.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
+    let wrong = |peer: &str| (s.unsigned_abs() < b.unsigned_abs() && peer == kept).then_some(rules::DEFAULTED);
+    compare(r, &ours, &Rules { wrong: &wrong, ..PLAIN })
 }
 
 /// An operation on a composed layout.
@@ -71,46 +50,46 @@ fn attempt(op: &str, r: &Value) -> Result<Verdict, String> {
         "composed_zipped_divide" => {
             let tiler = input(r, "b");
             let ours = with_tiler(&tiler, |t| Ours::function(cute::zipped_divide(&v, t)))?;
-            let whole = Composed::parse(&input(r, "layout"));
-            let expected = whole.and_then(|w| expected("zipped_divide", &w.inner, &tiler));
+            let whole = Composed::parse(&input(r, "layout")).ok_or("the layout")?.inner;
+            let none = undefined("zipped_divide", &whole, &tiler);
+            let expected = expected("zipped_divide", &whole, &tiler);
             let holds = |text: &str| {
                 let found = Composed::parse(text).and_then(|c| c.inner.table());
                 expected.is_some() && found == expected
             };
             let law = || {
-                if holds(&ours.words()) {
-                    Ok(())
-                } else {
-                    Err("not the tiles".to_owned())
-                }
+                if expected.is_none() || holds(&ours.words()) { Ok(()) } else { Err("not the tiles".to_owned()) }
             };
-            let wrong = |peer: &str| (!holds(peer)).then_some(rules::TILING);
-            compare(
-                r,
-                &ours,
-                &Rules {
-                    law: &law,
-                    wrong: &wrong,
-                    ..PLAIN
-                },
-            )
+            let wrong = |peer: &str| (none || (expected.is_some() && !holds(peer))).then_some(rules::TILING);
+            compare(r, &ours, &Rules { law: &law, wrong: &wrong, ..PLAIN })
         }
         "composed_tile_to_shape" => {
             let (shape, order) = (tuple(&input(r, "shape"))?, tuple(&input(r, "order"))?);
             let ours = Ours::function(cute::tile_to_shape(&v, shape.view(), order.view()));
-            compare(
-                r,
-                &ours,
-                &Rules {
-                    refused_by_peers: rules::PEER_REFUSES,
-                    ..PLAIN
-                },
-            )
+            let block = Composed::parse(&input(r, "layout")).ok_or("the layout")?.inner;
+            tiled(r, &ours, &block)
         }
         "composed_slice" => slice(r, &l)?,
         "composed_slice_and_offset" => slice_and_offset(r, &l)?,
         _ => Verdict::Unexplained("an operation that the suite does not know"),
     })
+}
+
+/// A block over a shape is a blocked product.
+pub fn tiled(r: &Value, ours: &Ours, block: &Flat) -> Verdict {
+    let tiles = tiles_of(block, &input(r, "shape"), &input(r, "order")).unwrap_or_default();
+    let expected = expected("blocked_product", block, &tiles);
+    let none = undefined("blocked_product", block, &tiles);
+    let holds = |text: &str| {
+        let found = Composed::parse(text).and_then(|c| c.inner.table());
+        expected.is_some() && found == expected
+    };
+    let law = || {
+        if expected.is_none() || holds(&ours.words()) { Ok(()) } else { Err("not the tiles".to_owned()) }
+    };
+    let wrong = |peer: &str| (none || (expected.is_some() && !holds(peer))).then_some(rules::TILING);
+    let rules = Rules { law: &law, wrong: &wrong, refused_by_peers: rules::PEER_REFUSES, ..PLAIN };
+    compare(r, ours, &rules)
 }
 
 /// The recorded table, point by point.
@@ -121,23 +100,12 @@ fn eval(r: &Value, l: &Layout) -> Verdict {
     for (x, expected) in table.iter().enumerate() {
         let found = l.view().offset_on(x as u64, AxisId::M);
         if found.ok() != expected.as_i64() {
-            return Verdict::Differ(format!(
-                "{} at {x}: peer {expected}, lanebook {found:?}",
-                r["in"]
-            ));
+            return Verdict::Differ(format!("{} at {x}: peer {expected}, lanebook {found:?}", r["in"]));
         }
     }
-    let size = l
-        .view()
-        .size_value()
-        .ok()
-        .and_then(|s| usize::try_from(s).ok());
+    let size = l.view().size_value().ok().and_then(|s| usize::try_from(s).ok());
     if size != Some(table.len()) {
-        return Verdict::Differ(format!(
-            "{}: {size:?} values against {}",
-            r["in"],
-            table.len()
-        ));
+        return Verdict::Differ(format!("{}: {size:?} values against {}", r["in"], table.len()));
     }
     Verdict::Agree
 }
@@ -151,16 +119,20 @@ fn cosize(r: &Value, l: &Layout) -> Verdict {
         (Some(c), Ok(o)) if c != o => Err(format!("counted {c}")),
         _ => Ok(()),
     };
-    let differs = || (counted.is_some() && counted == ours.ok()).then_some(rules::SWIZZLED_COSIZE);
-    compare(
-        r,
-        &Ours::text(ours),
-        &Rules {
-            law: &law,
-            differs: &differs,
-            ..PLAIN
-        },
-    )
+    let differs = || {
+        if counted.is_some() {
+            return (counted == ours.ok()).then_some(rules::SWIZZLED_COSIZE);
+        }
+        // The reach without the swizzle, which moves positions within their period only.
+        let whole = Composed::parse(&input(r, "layout"))?;
+        let inner: i64 = whole.inner.leaves().iter().map(|l| (l.0 - 1) * l.1).sum::<i64>() + 1;
+        let period = 1i64 << (whole.triple.0 + whole.triple.1 + whole.triple.2.unsigned_abs());
+        let top = whole.offset + inner;
+        let within = ours.is_ok_and(|o| o > 0 && o <= (top / period + 1) * period);
+        let theirs = texts(r).iter().any(|t| *t == inner.to_string());
+        (within && theirs).then_some(rules::SWIZZLED_COSIZE_BOUND)
+    };
+    compare(r, &Ours::text(ours), &Rules { law: &law, differs: &differs, ..PLAIN })
 }
 
 /// `S o offset o (L o B)`; a peer's answer whose inner composition is wrong may be refused.
@@ -168,10 +140,7 @@ fn composition(r: &Value, l: &Layout) -> Result<Verdict, String> {
     let b_text = input(r, "b");
     let ours = with_tiler(&b_text, |t| Ours::function(cute::composition(&l.view(), t)))?;
     let expected = || -> Option<Vec<i64>> {
-        let (a, b) = (
-            Composed::parse(&input(r, "layout"))?,
-            super::reference::Flat::parse(&b_text)?,
-        );
+        let (a, b) = (Composed::parse(&input(r, "layout"))?, super::reference::Flat::parse(&b_text)?);
         let (bits, base, shift) = a.triple;
         let inner = a.inner.leaves();
         let place = |x: i64| {
@@ -185,19 +154,10 @@ fn composition(r: &Value, l: &Layout) -> Result<Verdict, String> {
         table.is_some() && table == expected()
     };
     let law = || {
-        if holds(&ours.words()) {
-            Ok(())
-        } else {
-            Err("not S(offset + L(B(i)))".to_owned())
-        }
+        if holds(&ours.words()) { Ok(()) } else { Err("not S(offset + L(B(i)))".to_owned()) }
     };
     let wrong = |peer: &str| (!holds(peer)).then_some(rules::COMPOSITION);
-    let rules = Rules {
-        law: &law,
-        wrong: &wrong,
-        refused_by_peers: rules::PEER_REFUSES,
-        ..PLAIN
-    };
+    let rules = Rules { law: &law, wrong: &wrong, refused_by_peers: rules::PEER_REFUSES, ..PLAIN };
     Ok(compare(r, &ours, &rules))
 }
 
@@ -212,9 +172,7 @@ fn sliced(r: &Value) -> Option<Vec<i64>> {
     let mut tables = Vec::new();
     for (mode, part) in whole.inner.modes.iter().zip(&parts) {
         match part {
-            super::reference::Tree::Leaf(text) if text == "_" => {
-                tables.push(super::reference::table(mode)?)
-            }
+            super::reference::Tree::Leaf(text) if text == "_" => tables.push(super::reference::table(mode)?),
             super::reference::Tree::Leaf(text) => {
                 tables.push(vec![super::reference::at(mode, text.parse().ok()?)]);
             }
@@ -226,10 +184,7 @@ fn sliced(r: &Value) -> Option<Vec<i64>> {
         let y = u64::try_from(y + whole.offset).ok()?;
         i64::try_from(super::reference::swizzle(b, m, s, y)).ok()
     };
-    super::reference::sum_table(&tables)?
-        .into_iter()
-        .map(place)
-        .collect()
+    super::reference::sum_table(&tables)?.into_iter().map(place).collect()
 }
 
 /// A slice is the same positions in the same order; the peer may have turned the swizzle into strides.
@@ -238,9 +193,7 @@ fn slice(r: &Value, l: &Layout) -> Result<Verdict, String> {
     let ours = Ours::function(cute::slice(coord.view(), &l.view()));
     let table = Composed::parse(&ours.words()).and_then(|c| c.table());
     let law = || match sliced(r) {
-        Some(expected) if table.as_ref() != Some(&expected) => {
-            Err("not the positions of the whole".to_owned())
-        }
+        Some(expected) if table.as_ref() != Some(&expected) => Err("not the positions of the whole".to_owned()),
         _ => Ok(()),
     };
     // The peer's slice starts at its own first position where it turned the swizzle into strides.
@@ -252,10 +205,7 @@ fn slice(r: &Value, l: &Layout) -> Result<Verdict, String> {
             return false;
         };
         let moved = theirs.triple.0 == 0 && theirs.offset == 0;
-        let (x, y) = (
-            ours.first().copied().unwrap_or(0),
-            values.first().copied().unwrap_or(0),
-        );
+        let (x, y) = (ours.first().copied().unwrap_or(0), values.first().copied().unwrap_or(0));
         let shift = if moved { x - y } else { 0 };
         ours.len() == values.len() && ours.iter().zip(&values).all(|(a, b)| *a == b + shift)
     };
@@ -263,12 +213,7 @@ fn slice(r: &Value, l: &Layout) -> Result<Verdict, String> {
         return Ok(Verdict::Agree);
     }
     let differs = || (table.is_some() && table == sliced(r)).then_some(rules::SLICE);
-    let rules = Rules {
-        law: &law,
-        differs: &differs,
-        refused_by_peers: rules::PEER_REFUSES,
-        ..PLAIN
-    };
+    let rules = Rules { law: &law, differs: &differs, refused_by_peers: rules::PEER_REFUSES, ..PLAIN };
     Ok(compare(r, &ours, &rules))
 }
 
@@ -281,13 +226,9 @@ fn slice_and_offset(r: &Value, l: &Layout) -> Result<Verdict, String> {
         let values = Composed::parse(&super::peers::show(part))?.table()?;
         Some(values.into_iter().map(|y| y + offset).collect::<Vec<i64>>())
     });
-    let ours = Ours::text(
-        answer.map(|(part, offset)| format!("{} @ {}", super::peers::show(&part), offset.coeff())),
-    );
+    let ours = Ours::text(answer.map(|(part, offset)| format!("{} @ {}", super::peers::show(&part), offset.coeff())));
     let law = || match sliced(r) {
-        Some(expected) if total.as_ref() != Some(&expected) => {
-            Err("not the positions of the whole".to_owned())
-        }
+        Some(expected) if total.as_ref() != Some(&expected) => Err("not the positions of the whole".to_owned()),
         _ => Ok(()),
     };
     let peer_total = |text: &str, twice: bool| {
@@ -300,11 +241,7 @@ fn slice_and_offset(r: &Value, l: &Layout) -> Result<Verdict, String> {
         let stated = values.first() == Some(&offset);
         (!held || stated).then(|| values.into_iter().map(|y| y + shift).collect::<Vec<i64>>())
     };
-    let agrees = |twice| {
-        texts(r)
-            .iter()
-            .any(|t| total.is_some() && peer_total(t, twice) == total)
-    };
+    let agrees = |twice| texts(r).iter().any(|t| total.is_some() && peer_total(t, twice) == total);
     if law().is_ok() && agrees(false) {
         return Ok(Verdict::Agree);
     }
@@ -314,11 +251,6 @@ fn slice_and_offset(r: &Value, l: &Layout) -> Result<Verdict, String> {
         }
         (total.is_some() && total == sliced(r)).then_some(rules::SLICE)
     };
-    let rules = Rules {
-        law: &law,
-        differs: &differs,
-        refused_by_peers: rules::PEER_REFUSES,
-        ..PLAIN
-    };
+    let rules = Rules { law: &law, differs: &differs, refused_by_peers: rules::PEER_REFUSES, ..PLAIN };
     Ok(compare(r, &ours, &rules))
 }

@@ -24,11 +24,7 @@ fn attempt(op: &str, r: &Value) -> Result<Verdict, String> {
         (None, Some(_)) | (Some(_), None) => false,
         (None, None) => true,
     };
-    let refusal = if op.starts_with("composition") {
-        rules::COMPOSITION
-    } else {
-        rules::TILING
-    };
+    let refusal = if op.starts_with("composition") { rules::COMPOSITION } else { rules::TILING };
     let law = || {
         if expected.is_none() || holds(&ours.words()) {
             return Ok(());
@@ -37,23 +33,14 @@ fn attempt(op: &str, r: &Value) -> Result<Verdict, String> {
     };
     let undefined = Flat::parse(&a_text).is_some_and(|a| undefined(op, &a, &b_text));
     let wrong = |peer: &str| (undefined || (expected.is_some() && !holds(peer))).then_some(refusal);
-    let rules = Rules {
-        law: &law,
-        wrong: &wrong,
-        refused_by_peers: rules::PEER_REFUSES,
-        ..PLAIN
-    };
+    let rules = Rules { law: &law, wrong: &wrong, refused_by_peers: rules::PEER_REFUSES, ..PLAIN };
     Ok(compare(r, &ours, &rules))
 }
 
 fn answer(op: &str, a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Ours {
-    let one = |f: fn(&LayoutRef<'_>, &LayoutRef<'_>) -> lanebook_layout::Result<Layout>| match tiler
-    {
+    let one = |f: fn(&LayoutRef<'_>, &LayoutRef<'_>) -> lanebook_layout::Result<Layout>| match tiler {
         Tiler::Layout(b) => f(a, b),
-        _ => Err(lanebook_layout::Error::Rank {
-            expected: 1,
-            found: 0,
-        }),
+        _ => Err(lanebook_layout::Error::Rank { expected: 1, found: 0 }),
     };
     let op = op.strip_suffix("_shape").unwrap_or(op);
     Ours::function(match op {
@@ -74,10 +61,7 @@ fn answer(op: &str, a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Ours {
 /// Reads a layout, `<l0,l1>`, or a shape.
 pub fn with_tiler<T>(text: &str, f: impl FnOnce(&Tiler<'_>) -> T) -> Result<T, String> {
     if let Some(list) = tile_texts(text) {
-        let tiles = list
-            .iter()
-            .map(|t| layout(t))
-            .collect::<Result<Vec<_>, _>>()?;
+        let tiles = list.iter().map(|t| layout(t)).collect::<Result<Vec<_>, _>>()?;
         let views: Vec<LayoutRef<'_>> = tiles.iter().map(Layout::view).collect();
         return Ok(f(&Tiler::Modes(&views)));
     }
@@ -115,9 +99,7 @@ type Pairs = Vec<(Vec<Leaf>, Option<Vec<Leaf>>)>;
 
 fn pairs(a: &Flat, b: &str) -> Option<Pairs> {
     let tiles: Vec<Vec<Leaf>> = if let Some(list) = tile_texts(b) {
-        list.iter()
-            .map(|t| Some(Flat::parse(t)?.leaves()))
-            .collect::<Option<_>>()?
+        list.iter().map(|t| Some(Flat::parse(t)?.leaves())).collect::<Option<_>>()?
     } else if b.contains(':') {
         return Some(vec![(a.leaves(), Some(Flat::parse(b)?.leaves()))]);
     } else {
@@ -126,11 +108,7 @@ fn pairs(a: &Flat, b: &str) -> Option<Pairs> {
             Tree::Leaf(n) => return Some(vec![(a.leaves(), Some(extent(&n)?))]),
             Tree::Tuple(nodes) => {
                 let one = |n: &Tree| {
-                    if let Tree::Leaf(n) = n {
-                        extent(n)
-                    } else {
-                        None
-                    }
+                    if let Tree::Leaf(n) = n { extent(n) } else { None }
                 };
                 nodes.iter().map(one).collect::<Option<_>>()?
             }
@@ -148,12 +126,7 @@ pub fn expected(op: &str, a: &Flat, b: &str) -> Option<Vec<i64>> {
     if op.ends_with("_product") {
         return product_table(op, a, b, pairs);
     }
-    let walk = |mode: &[Leaf], points: &[i64]| {
-        points
-            .iter()
-            .map(|x| reference::at(mode, *x))
-            .collect::<Vec<i64>>()
-    };
+    let walk = |mode: &[Leaf], points: &[i64]| points.iter().map(|x| reference::at(mode, *x)).collect::<Vec<i64>>();
     let (mut tiles, mut rests, mut both) = (Vec::new(), Vec::new(), Vec::new());
     for (mode, tile) in &pairs {
         let Some(tile) = tile else {
@@ -203,22 +176,15 @@ fn product_table(op: &str, a: &Flat, b: &str, pairs: Pairs) -> Option<Vec<i64>> 
             let cosize = b.table()?.iter().max()? + 1;
             reference::complement(&a.leaves(), a.size().checked_mul(cosize)?)?
         };
+        if !additive(&starts, &b) {
+            return None;
+        }
         let mut parts = Vec::new();
         for k in 0..a.modes.len().max(b.modes.len()) {
-            let block = a
-                .modes
-                .get(k)
-                .map_or(Some(vec![0]), |m| reference::table(m))?;
-            let tiles = b
-                .modes
-                .get(k)
-                .map_or(Some(vec![0]), |m| reference::table(m))?;
+            let block = a.modes.get(k).map_or(Some(vec![0]), |m| reference::table(m))?;
+            let tiles = b.modes.get(k).map_or(Some(vec![0]), |m| reference::table(m))?;
             let tiles = tiles.iter().map(|x| reference::at(&starts, *x)).collect();
-            if op == "raked_product" {
-                parts.extend([tiles, block])
-            } else {
-                parts.extend([block, tiles])
-            }
+            if op == "raked_product" { parts.extend([tiles, block]) } else { parts.extend([block, tiles]) }
         }
         return reference::sum_table(&parts);
     }
@@ -240,6 +206,39 @@ fn product_table(op: &str, a: &Flat, b: &str, pairs: Pairs) -> Option<Vec<i64>> 
     reference::sum_table(&blocks)
 }
 
+/// Whether the starts of tiles add up over the modes of `b`.
+fn additive(starts: &[Leaf], b: &Flat) -> bool {
+    let parts: Option<Vec<Vec<i64>>> = b.modes.iter().map(|m| reference::table(m)).collect();
+    let Some(parts) = parts else { return false };
+    let at = |x: &i64| reference::at(starts, *x);
+    let alone: Vec<Vec<i64>> = parts.iter().map(|p| p.iter().map(at).collect()).collect();
+    let together = reference::sum_table(&parts).map(|t| t.iter().map(at).collect::<Vec<i64>>());
+    together.is_some() && together == reference::sum_table(&alone)
+}
+
+/// `tile_to_shape` as the blocked product that it is: the text of the layout that counts the tiles.
+pub fn tiles_of(block: &Flat, shape: &str, order: &str) -> Option<String> {
+    let modes = |text: &str| -> Option<Vec<i64>> {
+        let mode = |t: &Tree| t.leaves().iter().map(|n| n.parse::<i64>().ok()).product::<Option<i64>>();
+        match Tree::parse(text)? {
+            Tree::Tuple(nodes) => nodes.iter().map(mode).collect(),
+            leaf => Some(vec![mode(&leaf)?]),
+        }
+    };
+    let (target, order) = (modes(shape)?, modes(order)?);
+    let own = |k: usize| block.modes.get(k).map_or(1, |m| reference::size(m));
+    let counts: Vec<i64> = target.iter().enumerate().map(|(k, n)| (n + own(k) - 1) / own(k)).collect();
+    let mut ranked: Vec<usize> = (0..counts.len()).collect();
+    ranked.sort_by_key(|k| order.get(*k).copied());
+    let (mut strides, mut stride) = (vec![0; counts.len()], 1);
+    for k in ranked {
+        strides[k] = if counts[k] == 1 { 0 } else { stride };
+        stride *= counts[k];
+    }
+    let list = |v: &[i64]| v.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
+    Some(format!("({}):({})", list(&counts), list(&strides)))
+}
+
 /// Whether the definition gives no layout at all: a tile without complement, or positions that do not add up.
 pub fn undefined(op: &str, a: &Flat, b: &str) -> bool {
     if op.starts_with("composition") {
@@ -250,7 +249,12 @@ pub fn undefined(op: &str, a: &Flat, b: &str) -> bool {
     };
     let product = op.contains("_product");
     if product && (op.starts_with("blocked") || op.starts_with("raked")) {
-        return reference::complement(&a.leaves(), 1).is_none();
+        let Some(b) = Flat::parse(b) else {
+            return false;
+        };
+        let cosize = b.table().and_then(|t| t.into_iter().max()).unwrap_or(0) + 1;
+        let starts = reference::complement(&a.leaves(), a.size().saturating_mul(cosize));
+        return starts.is_none_or(|starts| !additive(&starts, &b));
     }
     pairs.iter().any(|(mode, tile)| {
         let Some(tile) = tile else { return false };
@@ -268,8 +272,6 @@ pub fn undefined(op: &str, a: &Flat, b: &str) -> bool {
             return false;
         };
         let at = |x: i64| reference::at(mode, x);
-        steps
-            .iter()
-            .any(|s| points.iter().any(|p| at(p + s) != at(*p) + at(*s)))
+        steps.iter().any(|s| points.iter().any(|p| at(p + s) != at(*p) + at(*s)))
     })
 }

@@ -25,10 +25,7 @@ fn judge(record: &Value, found: Result<Layout, Error>) -> Result<Verdict, String
     };
     let mut tally = Tally::default();
     tally.check("layout", model::agrees(&found, &wanted));
-    let forms = [
-        ("canonical", [].as_slice()),
-        ("canonical_cuda_target", facts::WARP_32),
-    ];
+    let forms = [("canonical", [].as_slice()), ("canonical_cuda_target", facts::WARP_32)];
     for (key, relations) in forms {
         let Some(v) = record.get(key) else {
             continue;
@@ -56,19 +53,14 @@ pub fn datapath(record: &Value) -> Result<Verdict, String> {
     let mut letters = name.chars();
     let letter = letters.next().filter(|_| letters.next().is_none());
     let none = Error::NoVariant { found: 0 };
-    let found = letter
-        .ok_or(none)
-        .and_then(|l| tirx::datapath(facts::DATAPATHS, l))
-        .and_then(|path| tirx::tmem_datapath_layout(path, rows, cols, slab));
+    let found = letter.ok_or(none).and_then(|l| tirx::datapath(facts::DATAPATHS, l)).and_then(|path| tirx::tmem_datapath_layout(path, rows, cols, slab));
     judge(record, found)
 }
 
 /// The bits of a dtype, which stand behind its kind.
 fn bits(dtype: &str) -> u32 {
     let digits = dtype.trim_start_matches(|c: char| !c.is_ascii_digit());
-    let end = digits
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(digits.len());
+    let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
     digits[..end].parse().unwrap_or(0)
 }
 
@@ -79,10 +71,7 @@ pub fn atom(record: &Value) -> Result<Verdict, String> {
     let shape = model::shape(&record["shape"])?;
     let found = match shape.as_deref() {
         Some([rows, cols]) => tirx::atom_layout(facts::ATOM_FORMS, form, *rows, *cols, bits(dtype)),
-        _ => Err(Error::Rank {
-            expected: 2,
-            found: 0,
-        }),
+        _ => Err(Error::Rank { expected: 2, found: 0 }),
     };
     judge(record, found)
 }
@@ -101,20 +90,8 @@ pub fn operand(record: &Value) -> Result<Verdict, String> {
         _ => Err(Error::NoVariant { found: 0 }),
     };
     let stationary = record["ws"].as_bool().ok_or("ws")?;
-    let used = (
-        number(record, "M")?,
-        number(record, "cta_group")?,
-        stationary,
-    );
+    let used = (number(record, "M")?, number(record, "cta_group")?, stationary);
     let shape = model::shape(&record["shape"])?.unwrap_or_default();
-    let found = operand.and_then(|operand| {
-        tirx::operand_layout(
-            facts::DATAPATHS,
-            facts::DATAPATH_USES,
-            operand,
-            used,
-            &shape,
-        )
-    });
+    let found = operand.and_then(|operand| tirx::operand_layout(facts::DATAPATHS, facts::DATAPATH_USES, operand, used, &shape));
     judge(record, found)
 }

@@ -1,8 +1,6 @@
 //! TIRx layouts as the records write them, evaluated in the plainest way: the judge between TIRx and lanebook.
 
-use lanebook_layout::{
-    AxisId, AxisNames, Coord, Int, Iter, Layout, NoSyms, WellKnown, notation, tirx,
-};
+use lanebook_layout::{AxisId, AxisNames, Coord, Int, Iter, Layout, NoSyms, WellKnown, notation, tirx};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -36,11 +34,7 @@ impl Xor {
     pub fn apply(self, x: i64) -> i64 {
         let mask = (1i64 << self.swizzle_len) - 1;
         let q = x >> self.per_element;
-        let moved = if self.inner {
-            q ^ ((q >> self.atom_len) & mask)
-        } else {
-            q ^ ((q & mask) << self.atom_len)
-        };
+        let moved = if self.inner { q ^ ((q >> self.atom_len) & mask) } else { q ^ ((q & mask) << self.atom_len) };
         (moved << self.per_element) | (x & ((1i64 << self.per_element) - 1))
     }
 }
@@ -56,16 +50,8 @@ pub struct Model {
 
 fn steps(v: &Value) -> Result<Vec<Step>, String> {
     let list = v.as_array().ok_or("iters")?;
-    let read = |it: &Value| {
-        Some(Step {
-            extent: it[0].as_i64()?,
-            stride: it[1].as_i64()?,
-            axis: it[2].as_str()?.to_owned(),
-        })
-    };
-    list.iter()
-        .map(|it| read(it).ok_or_else(|| format!("iter {it}")))
-        .collect()
+    let read = |it: &Value| Some(Step { extent: it[0].as_i64()?, stride: it[1].as_i64()?, axis: it[2].as_str()?.to_owned() });
+    list.iter().map(|it| read(it).ok_or_else(|| format!("iter {it}"))).collect()
 }
 
 impl Model {
@@ -78,15 +64,8 @@ impl Model {
             return Ok(out);
         }
         let offset = v["offset"].as_object().ok_or("offset")?;
-        let offset = offset
-            .iter()
-            .map(|(axis, n)| Some((axis.clone(), n.as_i64()?)));
-        Ok(Self {
-            shard: steps(&v["shard"])?,
-            replica: steps(&v["replica"])?,
-            offset: offset.collect::<Option<_>>().ok_or("offset")?,
-            xor: None,
-        })
+        let offset = offset.iter().map(|(axis, n)| Some((axis.clone(), n.as_i64()?)));
+        Ok(Self { shard: steps(&v["shard"])?, replica: steps(&v["replica"])?, offset: offset.collect::<Option<_>>().ok_or("offset")?, xor: None })
     }
 
     /// How many elements.
@@ -123,10 +102,7 @@ impl Model {
 
     /// The first copy of element `x`.
     pub fn position(&self, x: i64) -> Position {
-        let alone = Self {
-            replica: Vec::new(),
-            ..self.clone()
-        };
+        let alone = Self { replica: Vec::new(), ..self.clone() };
         alone.copies(x).remove(0)
     }
 
@@ -149,44 +125,37 @@ impl Model {
         }
         match self.xor {
             None => Ok(out),
-            Some(x) => tirx::compose_swizzle(
-                &out.view(),
-                x.per_element as u8,
-                x.swizzle_len as u8,
-                x.atom_len as u8,
-                x.inner,
-            ),
+            Some(x) => tirx::compose_swizzle(&out.view(), x.per_element as u8, x.swizzle_len as u8, x.atom_len as u8, x.inner),
         }
     }
 
     /// A layout of lanebook's as a record would write it.
     pub fn of(l: &Layout) -> Self {
         let view = l.view();
-        let step = |it: &Iter| Step {
-            extent: it.extent().coeff(),
-            stride: it.stride().coeff(),
-            axis: name(it.axis()),
-        };
+        let step = |it: &Iter| Step { extent: it.extent().coeff(), stride: it.stride().coeff(), axis: name(it.axis()) };
         let offsets = view.offset.iter();
         Self {
             shard: view.shard.iter().rev().map(step).collect(),
             replica: view.replica.iter().rev().map(step).collect(),
-            offset: offsets
-                .map(|o| (name(o.axis()), o.value().coeff()))
-                .collect(),
+            offset: offsets.map(|o| (name(o.axis()), o.value().coeff())).collect(),
             xor: view.post.swizzle().map(|s| {
                 let (m, b, s, inner) = tirx::swizzle_parts(s);
-                Xor {
-                    per_element: m.into(),
-                    swizzle_len: b.into(),
-                    atom_len: s.into(),
-                    inner,
-                }
+                Xor { per_element: m.into(), swizzle_len: b.into(), atom_len: s.into(), inner }
             }),
         }
     }
 
-    /// Without iters of extent 1 and offsets of 0.
+    /// Without shard iters of extent 1, which place nothing in a scope; the first stays if there is no other.
+    pub fn placed(&self) -> Self {
+        let mut out = self.clone();
+        out.shard.retain(|s| s.extent != 1);
+        if out.shard.is_empty() {
+            out.shard.extend(self.shard.first().cloned());
+        }
+        out
+    }
+
+    /// Without iters of extent 1, offsets of 0 and swizzles of no bits.
     pub fn moving(&self) -> Self {
         let keep = |steps: &[Step]| {
             let mut kept: Vec<Step> = steps.iter().filter(|s| s.extent != 1).cloned().collect();
@@ -199,19 +168,14 @@ impl Model {
             shard: shard.cloned().collect(),
             replica: keep(&self.replica),
             offset: offset.map(|(a, v)| (a.clone(), *v)).collect(),
-            xor: self.xor,
+            xor: self.xor.filter(|x| x.swizzle_len > 0),
         }
     }
 }
 
 fn xor(s: &Value) -> Option<Xor> {
     let n = |key: &str| s[key].as_u64().and_then(|n| u32::try_from(n).ok());
-    Some(Xor {
-        per_element: n("per_element")?,
-        swizzle_len: n("swizzle_len")?,
-        atom_len: n("atom_len")?,
-        inner: s["inner"].as_bool()?,
-    })
+    Some(Xor { per_element: n("per_element")?, swizzle_len: n("swizzle_len")?, atom_len: n("atom_len")?, inner: s["inner"].as_bool()? })
 }
 
 fn walk(steps: &[Step], x: i64, at: &mut Position) {
@@ -235,9 +199,7 @@ pub fn name(axis: AxisId) -> String {
 /// The elements to compare among `size`: all, or every so many and the last.
 pub fn sample(size: i64) -> impl Iterator<Item = i64> {
     let step = (size / WHOLE).max(1);
-    (0..size)
-        .step_by(step as usize)
-        .chain((size > 0).then_some(size - 1))
+    (0..size).step_by(step as usize).chain((size > 0).then_some(size - 1))
 }
 
 /// All copies of element `x` by lanebook's own evaluation.
@@ -293,18 +255,13 @@ pub fn parse(text: &str) -> Result<Layout, notation::ParseError> {
 /// A shape or list of coordinates.
 pub fn numbers(v: &Value) -> Result<Vec<i64>, String> {
     let list = v.as_array().ok_or_else(|| format!("numbers {v}"))?;
-    list.iter()
-        .map(|n| n.as_i64().ok_or_else(|| format!("number {n}")))
-        .collect()
+    list.iter().map(|n| n.as_i64().ok_or_else(|| format!("number {n}"))).collect()
 }
 
 /// A shape with extents that lanebook can hold; `None` if one is below 1.
 pub fn shape(v: &Value) -> Result<Option<Vec<u32>>, String> {
     let list = numbers(v)?;
-    Ok(list
-        .into_iter()
-        .map(|n| u32::try_from(n).ok().filter(|n| *n > 0))
-        .collect())
+    Ok(list.into_iter().map(|n| u32::try_from(n).ok().filter(|n| *n > 0)).collect())
 }
 
 /// A position of a record; an absent axis is null.
@@ -341,4 +298,17 @@ pub fn table(v: &Value) -> Result<Vec<(i64, Position)>, String> {
         out.push((x, at));
     }
     Ok(out)
+}
+
+/// Part `r` of `n` of an element with these copies.
+pub fn parts(copies: &Copies, n: i64, r: i64, axis: &str) -> Copies {
+    let mut out = copies.clone();
+    for at in &mut out {
+        let v = at.remove(axis).unwrap_or(0) * n + r;
+        if v != 0 {
+            at.insert(axis.to_owned(), v);
+        }
+    }
+    out.sort();
+    out
 }

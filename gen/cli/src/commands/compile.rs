@@ -1,0 +1,93 @@
+//! `lanebook compile`: a tile program to a plan, its reasons, and the instruction sequence.
+use crate::args::Compile;
+use crate::output;
+use crate::problem::{Problem, Problems};
+use crate::report::refusal::{of_compile, of_program};
+use crate::report::{Parts, Report, written};
+use crate::tables::arch;
+use lanebook::compile::{Storage, compile};
+use lanebook::ir;
+use lanebook_tables::{Arch, Isa, Tables};
+use std::io::Read;
+use std::path::Path;
+
+/// The built-in program.
+const GEMM: (&str, &str) = ("gemm.tile (built in)", include_str!("../../examples/gemm.tile"));
+
+/// Instructions, register tuples, index-expression nodes and reasons that there is room for.
+type Room = Storage<16384, 4096, 4096, 16384>;
+
+/// Operations, values, operands, attributes, types, regions and undo records that there is room for.
+type ProgramRoom = ir::Storage<8192, 12288, 24576, 8192, 1024, 512, 64>;
+
+/// A program's text.
+pub struct Source {
+    /// Its name in messages.
+    pub name: String,
+    /// The text.
+    pub text: String,
+}
+
+/// Runs the command.
+pub fn run(args: &Compile, tables: &Tables<'_>) -> Result<(), Problems> {
+    let (id, arch, isa) = arch(tables, &args.arch)?;
+    let parts = parts(&args.emit, tables, arch, isa)?;
+    let source = read(args.file.as_deref())?;
+    let mut storage = Box::new(ProgramRoom::new());
+    let mut program = ir::parse(storage.pools(), tables, &source.text, ir::Options::default()).map_err(|error| of_program(tables, &source, &error))?;
+    ir::verify(&mut program).map_err(|error| of_program(tables, &source, &error))?;
+    let findings = written::findings(&program, &source)?;
+    let mut room = Box::new(Room::new());
+    let compiled = compile(tables, id, &program, room.scratch()).map_err(|error| of_compile(tables, arch, isa, &program, &source, &error))?;
+    let report = Report { tables, arch, isa, program: &program, compiled: &compiled, explain: args.explain, findings: &findings };
+    let text = report.render(parts).map_err(|()| Problem::internal("the result cannot be written as text", "report this with the program"))?;
+    output::write(args.output.as_deref(), &text)?;
+    if matches!(parts, Parts::Kernel | Parts::Program) {
+        for line in &findings {
+            eprintln!("warning: {}: {line}", source.name);
+        }
+    }
+    Ok(())
+}
+
+/// What `--emit` asks for. Instruction sets are named by the tables.
+fn parts(word: &str, tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>) -> Result<Parts, Problem> {
+    let isas: Vec<&str> = tables.isas.iter().map(|isa| isa.name).collect();
+    match word {
+        "all" => Ok(Parts::All),
+        "ir" => Ok(Parts::Program),
+        "report" => Ok(Parts::Report),
+        _ if word == isa.name => Ok(Parts::Kernel),
+        _ if isas.contains(&word) => {
+            let what = format!("{} executes {}, not {word}", arch.name, isa.name);
+            let others: Vec<&str> = tables.archs.iter().filter(|a| tables.isa(a.isa).is_some_and(|i| i.name == word)).map(|a| a.name).collect();
+            Err(Problem::usage(what, format!("use --emit {}, or an architecture that executes {word}: {}", isa.name, others.join(", "))))
+        }
+        _ => {
+            let known = format!("all, ir, report, {}", isas.join(", "));
+            Err(Problem::usage(format!("--emit {word} is nothing that can be printed"), format!("use one of {known}")))
+        }
+    }
+}
+
+fn read(path: Option<&Path>) -> Result<Source, Problem> {
+    let Some(path) = path else { return Ok(Source { name: GEMM.0.into(), text: GEMM.1.into() }) };
+    if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        std::io::stdin().read_to_end(&mut bytes).map_err(|error| Problem::system(format!("cannot read standard input: {error}"), "name a file"))?;
+        return text("standard input".into(), bytes);
+    }
+    let name = path.display().to_string();
+    let bytes = std::fs::read(path).map_err(|error| {
+        let remedy = if error.kind() == std::io::ErrorKind::NotFound { "check the name; `lanebook compile --arch ARCH` without a file compiles the built-in GEMM" } else { "make it readable" };
+        Problem::system(format!("cannot read {name}: {error}"), remedy)
+    })?;
+    text(name, bytes)
+}
+
+fn text(name: String, bytes: Vec<u8>) -> Result<Source, Problem> {
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(Source { name, text }),
+        Err(error) => Err(Problem::refused(format!("{name} is not UTF-8 text (byte {})", error.utf8_error().valid_up_to()), "give a tile program, see gen/cli/examples")),
+    }
+}

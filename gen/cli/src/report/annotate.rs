@@ -1,0 +1,60 @@
+//! The program with what was chosen behind each operation.
+use super::Report;
+use super::words::{fragment, shared};
+use lanebook::ir::{Annotate, Op, print};
+use lanebook_tables::OpRole;
+use std::collections::BTreeMap;
+use std::fmt;
+
+struct Notes(BTreeMap<usize, String>);
+
+impl Annotate for Notes {
+    fn has_note(&self, op: Op) -> bool {
+        self.0.contains_key(&op.index())
+    }
+    fn note(&self, op: Op, out: &mut dyn fmt::Write) -> fmt::Result {
+        out.write_str(self.0.get(&op.index()).map_or("", String::as_str))
+    }
+}
+
+impl Report<'_> {
+    /// The annotated program; it parses again.
+    pub fn annotated(&self) -> Result<String, fmt::Error> {
+        let mut notes = BTreeMap::new();
+        for op in self.program.inside(self.compiled.function) {
+            if let Some(note) = self.note(op) {
+                notes.insert(op.index(), note);
+            }
+        }
+        let plan = &self.compiled.plan;
+        notes.insert(self.compiled.function.index(), format!("{}: {} warps of {} lanes", self.arch.name, 1u32 << plan.warps, 1u32 << plan.wave));
+        let mut out = String::new();
+        print(self.program, &Notes(notes), &mut out)?;
+        Ok(out)
+    }
+
+    fn note(&self, op: Op) -> Option<String> {
+        let plan = &self.compiled.plan;
+        let result = self.program.result(op, 0);
+        let tile = || result.and_then(|v| plan.fragment_of(v)).map(|(_, f)| fragment(f));
+        match self.program.role(op) {
+            OpRole::Alloc => {
+                let (_, alloc) = plan.alloc_of(result?)?;
+                Some(format!("{} B at {}, {}", alloc.bytes, alloc.offset, shared(&alloc.layout)))
+            }
+            OpRole::Matrix => {
+                let p = plan.product_of(op)?;
+                let (m, n) = p.product.warps;
+                Some(format!("{} x{}, warps {}x{} -> {}", self.atom(p.product.atom), p.product.count(), 1u32 << m, 1u32 << n, tile()?))
+            }
+            OpRole::Copy | OpRole::Load | OpRole::Store => {
+                let m = plan.move_of(op)?;
+                let second = m.second.map_or_else(String::new, |id| format!(" + {}", self.atom(id)));
+                let to = tile().map_or_else(String::new, |tile| format!(" -> {tile}"));
+                Some(format!("{}{second} x{}{to}", self.atom(m.atom), m.fit.count()))
+            }
+            OpRole::For | OpRole::Yield | OpRole::Return => None,
+            _ => tile(),
+        }
+    }
+}

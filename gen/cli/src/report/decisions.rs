@@ -1,0 +1,109 @@
+//! The decision table, and both ends of every movement in full.
+use super::Report;
+use super::words::{operation, shape, slots};
+use crate::table::{Align, Table};
+use crate::tables::status;
+use lanebook::emit::step::Purpose;
+use lanebook::ir::Op;
+use std::fmt::Write;
+
+/// Steps of one purpose, for people.
+const PURPOSES: [(Purpose, &str); 7] = [
+    (Purpose::FirstAddress, "addresses, up to the first of an operation"),
+    (Purpose::FurtherAddress, "addresses, further ones"),
+    (Purpose::Move, "moving tiles"),
+    (Purpose::Matrix, "multiplying"),
+    (Purpose::Fill, "filling registers"),
+    (Purpose::Sync, "synchronisation and waits"),
+    (Purpose::Control, "parameters, loops, frame"),
+];
+
+impl Report<'_> {
+    /// How many instructions of a purpose come from an operation.
+    fn steps(&self, op: Op, purpose: Purpose) -> usize {
+        self.compiled.steps.iter().filter(|s| usize::from(s.origin) == op.index() && s.purpose == purpose).count()
+    }
+
+    /// One line an operation.
+    pub fn decisions(&self) -> String {
+        let plan = &self.compiled.plan;
+        let mut table = Table::new(&[
+            ("LINE", Align::Right),
+            ("OPERATION", Align::Left),
+            ("ATOM", Align::Left),
+            ("COUNT", Align::Right),
+            ("PASSES", Align::Right),
+            ("LEAST", Align::Right),
+            ("EXTRA", Align::Right),
+            ("BANKS", Align::Left),
+            ("ADDRESS", Align::Left),
+            ("COST", Align::Right),
+        ]);
+        for op in self.program.inside(self.compiled.function) {
+            let head = [self.line(op).to_string(), operation(self.program, op)];
+            let address = || format!("{} + {}", self.steps(op, Purpose::FirstAddress), self.steps(op, Purpose::FurtherAddress));
+            if let Some(m) = plan.move_of(op) {
+                let second = m.second.map_or_else(String::new, |id| format!(" + {}", self.atom(id)));
+                let c = m.figures.conflicts;
+                let [passes, least, extra, banks] = match m.bank_status {
+                    Some(s) => [c.transactions.to_string(), c.least.to_string(), c.extra().to_string(), status(s).to_string()],
+                    None => ["-".into(), "-".into(), "-".into(), "-".into()],
+                };
+                let tail = [format!("{}{second}", self.atom(m.atom)), m.figures.count.to_string(), passes, least, extra, banks, address(), slots(m.figures.cost)];
+                table.row(head.into_iter().chain(tail));
+            } else if let Some(p) = plan.product_of(op) {
+                let dash = || "-".to_string();
+                let tail = [self.atom(p.product.atom).to_string(), p.product.count().to_string(), dash(), dash(), dash(), dash(), dash(), dash()];
+                table.row(head.into_iter().chain(tail));
+            }
+        }
+        let mut out = format!("decisions for {}, {} threads = {} warps of {} lanes\n", self.arch.name, plan.threads, 1u32 << plan.warps, 1u32 << plan.wave);
+        out.push_str(&table.render(2));
+        out.push_str("  COUNT: instructions a warp. PASSES, LEAST, EXTRA: over the banks, one instruction, with the bank model's status.\n");
+        out.push_str("  ADDRESS: instructions up to the first address + for all further ones. COST: issue slots a warp, one execution.\n");
+        out
+    }
+
+    /// Both ends of every movement, the operands of every product.
+    pub fn layouts(&self) -> String {
+        let plan = &self.compiled.plan;
+        let mut out = String::from("layouts\n");
+        for op in self.program.inside(self.compiled.function) {
+            if let Some(m) = plan.move_of(op) {
+                let _ = writeln!(out, "  {}: {}", self.line(op), operation(self.program, op));
+                let _ = writeln!(out, "    from {}", self.end(m.from));
+                let _ = writeln!(out, "    to   {}", self.end(m.to));
+                if m.figures.segments > 0 {
+                    let _ = writeln!(out, "    touches {} segments of 32 B of global memory an instruction", m.figures.segments);
+                }
+            } else if let Some(p) = plan.product_of(op) {
+                let s = p.product.shape;
+                let (m, n, k) = p.product.repeats;
+                let (wm, wn) = p.product.warps;
+                let _ = writeln!(out, "  {}: {}", self.line(op), operation(self.program, op));
+                let _ = writeln!(out, "    m{} n{} k{}, {}x{}x{} of them a warp, {}x{} warps over m and n", s.m, s.n, s.k, 1u32 << m, 1u32 << n, 1u32 << k, 1u32 << wm, 1u32 << wn);
+                for (name, index) in ["A", "B", "C", "D"].into_iter().zip(p.fragments) {
+                    if let Some(f) = plan.fragments.get(usize::from(index)) {
+                        let _ = writeln!(out, "    {name} {} {}: {}", self.value(f.value), shape(f.fragment.shape, self.dtype(f.value)), super::words::fragment(&f.fragment));
+                    }
+                }
+            }
+        }
+        out
+    }
+
+    /// Instructions by what they are for.
+    pub fn instructions(&self) -> String {
+        let mut out = String::from("instructions in the text\n");
+        let mut all = 0;
+        for (purpose, words) in PURPOSES {
+            let count = self.compiled.steps.iter().filter(|s| s.purpose == purpose).count();
+            all += count;
+            if count > 0 {
+                let _ = writeln!(out, "  {count:>5}  {words}");
+            }
+        }
+        let _ = writeln!(out, "  {all:>5}  in all");
+        out
+    }
+}

@@ -1,0 +1,137 @@
+//! What lost, and why.
+use super::Report;
+use super::reasons::sentence;
+use super::words::{operation, shared, slots};
+use crate::table::{Align, Table};
+use crate::tables::counted;
+use lanebook::assign::fit::Reject;
+use lanebook::ir::Op;
+use lanebook::plan::{Candidate, Loser};
+use lanebook_tables::{OpRole, Space};
+use std::fmt::Write;
+
+impl Report<'_> {
+    /// The losers of every operation: all of them, or how many and the one that came nearest.
+    pub fn rejected(&self) -> String {
+        let plan = &self.compiled.plan;
+        let mut out = String::from(if self.explain { "rejected\n" } else { "rejected (--explain lists them all)\n" });
+        let mut any = false;
+        for op in self.program.inside(self.compiled.function) {
+            let losers: Vec<&Loser> = plan.losers.iter().filter(|l| l.op == op).collect();
+            if losers.is_empty() {
+                continue;
+            }
+            any = true;
+            let _ = writeln!(out, "  {}: {}", self.line(op), operation(self.program, op));
+            let mut kinds: Vec<&'static str> = losers.iter().map(|l| kind(l)).collect();
+            kinds.sort_unstable();
+            kinds.dedup();
+            for word in kinds {
+                let some: Vec<&Loser> = losers.iter().copied().filter(|l| kind(l) == word).collect();
+                if self.explain {
+                    self.all(&mut out, op, word, &some);
+                } else {
+                    self.summary(&mut out, op, word, &some);
+                }
+            }
+        }
+        if plan.losers_dropped > 0 {
+            let _ = writeln!(out, "  and {} more for which there was no room", plan.losers_dropped);
+            any = true;
+        }
+        if any { out } else { String::new() }
+    }
+
+    /// What the pick of an operation costs, in the unit of its losers' costs.
+    fn picked(&self, op: Op) -> Option<(String, u32)> {
+        let plan = &self.compiled.plan;
+        if let Some(m) = plan.move_of(op) {
+            let second = m.second.map_or_else(String::new, |id| format!(" + {}", self.atom(id)));
+            return Some((format!("{}{second}", self.atom(m.atom)), m.figures.cost));
+        }
+        let (index, alloc) = plan.alloc_of(self.program.result(op, 0)?)?;
+        let weights = &self.tables.weights;
+        let padding = u64::from(alloc.bytes).saturating_sub(alloc.shape.bytes());
+        let mut cost = u32::try_from(padding * u64::from(weights.pad_kib) / 1024).unwrap_or(u32::MAX);
+        for m in plan.moves.iter() {
+            if [m.from, m.to].contains(&lanebook::plan::End::Shared(index)) {
+                let depth = std::iter::successors(self.program.parent(m.op), |at| self.program.parent(*at)).filter(|at| self.program.role(*at) == OpRole::For).count();
+                cost = cost.saturating_add((0..depth.min(4)).fold(m.figures.cost, |c, _| c.saturating_mul(weights.loop_trips.max(1))));
+            }
+        }
+        Some((shared(&alloc.layout), cost))
+    }
+
+    fn candidate(&self, loser: &Loser) -> String {
+        match loser.what {
+            Candidate::Atom(id) => {
+                // For a movement between memories, an atom that ends in registers was the first of a pair.
+                let into = self.tables.atom(id).and_then(|a| a.movement.as_ref()).map(|m| m.to.space);
+                let pair = into == Some(Space::Register) && self.program.role(loser.op) == OpRole::Copy;
+                if pair { format!("{} and a store", self.atom(id)) } else { self.atom(id).to_string() }
+            }
+            Candidate::Shared(layout) => shared(&layout),
+            Candidate::Matrix(id, m, n) => format!("{}, warps {}x{}", self.atom(id), 1u32 << m, 1u32 << n),
+            Candidate::Blocked(width) => format!("{} a lane along the rows", counted(1usize << width, "element")),
+        }
+    }
+
+    fn reason(&self, loser: &Loser, picked: Option<&(String, u32)>) -> String {
+        match (loser.why, picked) {
+            (Reject::Dearer, Some((_, cost))) if loser.cost == *cost => format!("costs {} as the pick does, which came first", slots(loser.cost)),
+            (Reject::Dearer, Some((_, cost))) => format!("costs {}, the pick {}", slots(loser.cost), slots(*cost)),
+            (Reject::Dearer, None) => format!("costs {} with all movements that it decides, the pick no more", slots(loser.cost)),
+            (why, _) => sentence(why),
+        }
+    }
+
+    /// Losers of one kind, with the pick where it is of that kind.
+    fn all(&self, out: &mut String, op: Op, kind: &'static str, losers: &[&Loser]) {
+        let picked = self.picked(op).filter(|_| comparable(losers));
+        if let Some((what, cost)) = &picked {
+            let _ = writeln!(out, "    picked: {what}, cost {}", slots(*cost));
+        }
+        // Dearer ones by cost, then the impossible ones in the order in which they were looked at; the same line once.
+        let mut lines: Vec<(bool, u32, String, String, usize)> = Vec::new();
+        for loser in losers {
+            let (what, why) = (self.candidate(loser), self.reason(loser, picked.as_ref()));
+            match lines.iter_mut().find(|l| l.2 == what && l.3 == why) {
+                Some(line) => line.4 += 1,
+                None => lines.push((loser.why != Reject::Dearer, loser.cost, what, why, 1)),
+            }
+        }
+        lines.sort_by_key(|l| (l.0, if l.0 { 0 } else { l.1 }));
+        let mut table = Table::new(&[(kind, Align::Left), ("REASON", Align::Left)]);
+        for (_, _, what, why, times) in lines {
+            table.row([what, if times > 1 { format!("{why} ({times} times)") } else { why }]);
+        }
+        let text = table.render(4);
+        out.push_str(&text);
+    }
+
+    fn summary(&self, out: &mut String, op: Op, kind: &'static str, losers: &[&Loser]) {
+        let picked = self.picked(op).filter(|_| comparable(losers));
+        let dearer: Vec<&&Loser> = losers.iter().filter(|l| l.why == Reject::Dearer).collect();
+        let mut line = format!("    {}: {} dearer, {} not possible", kind.to_lowercase(), dearer.len(), losers.len() - dearer.len());
+        if let Some(next) = dearer.iter().min_by_key(|l| l.cost) {
+            let _ = write!(line, "; next best: {}, {}", self.candidate(next), self.reason(next, picked.as_ref()));
+        }
+        out.push_str(&line);
+        out.push('\n');
+    }
+}
+
+/// What a loser was a candidate for; different kinds count different costs.
+fn kind(loser: &Loser) -> &'static str {
+    match loser.what {
+        Candidate::Atom(_) => "INSTRUCTION",
+        Candidate::Shared(_) => "SHARED LAYOUT",
+        Candidate::Matrix(..) => "MATRIX INSTRUCTION",
+        Candidate::Blocked(_) => "DISTRIBUTION",
+    }
+}
+
+/// Whether the plan keeps the pick's cost in the same unit.
+fn comparable(losers: &[&Loser]) -> bool {
+    losers.iter().all(|l| matches!(l.what, Candidate::Atom(_) | Candidate::Shared(_)))
+}

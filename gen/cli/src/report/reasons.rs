@@ -1,0 +1,36 @@
+//! Why a candidate lost, in sentences.
+use lanebook::assign::fit::Reject;
+
+/// The reason with its figures.
+pub fn sentence(why: Reject) -> String {
+    match why {
+        Reject::Lanes { atom, wave } => format!("serves {} lanes, the wave has {}", 1u32 << atom, 1u32 << wave),
+        Reject::Share { atom_bits, tile_bits } if atom_bits < tile_bits => format!("moves {atom_bits} bits a lane, an element has {tile_bits}"),
+        Reject::Share { atom_bits, .. } => format!("moves {atom_bits} bits a lane, more than a lane's part of the tile"),
+        Reject::Apart { atom_bytes, tile_bytes } => format!("takes neighbours {atom_bytes} B apart, in memory they are {tile_bytes} B apart"),
+        Reject::Strided { atom_bytes } => format!("takes neighbours {atom_bytes} B apart, in memory they are a run-time stride apart"),
+        Reject::Alignment { need, have } => format!("needs addresses aligned to {need} B, {have} B are certain"),
+        Reject::Packing { atom_bits } => format!("fills {atom_bits} bits of a register whose other bits belong to other elements of the tile"),
+        Reject::Registers { registers, most } => format!("needs {registers} registers a lane for one tile, {most} is the most"),
+        Reject::RegisterOrder => "fills consecutive registers, the tile's are in another order".into(),
+        Reject::Run { byte } => format!("writes one consecutive run for the wave, the shared layout breaks it at byte {byte}"),
+        Reject::Element { element_bits } => format!("splits elements of {element_bits} bits"),
+        Reject::NotNative => "is no machine instruction here, the assembler would expand it".into(),
+        Reject::Form => "addresses memory in a way that this movement cannot use".into(),
+        Reject::Size => "is beyond the planner's limits for this tile".into(),
+        Reject::Dearer => "costs more than the pick".into(),
+        other => format!("{other:?}"),
+    }
+}
+
+/// What one may do about it, where a program caused it.
+pub fn remedy(why: Reject) -> &'static str {
+    match why {
+        Reject::Alignment { .. } => "promise more: {align = BYTES, stride_div = ELEMENTS} on the memref, {div = N} on an index, if it is true",
+        Reject::Strided { .. } | Reject::Apart { .. } => "let the tile's contiguous dimension be the one that is contiguous in memory, or go through shared memory",
+        Reject::Share { .. } => "use a larger tile or fewer threads",
+        Reject::Element { .. } | Reject::Packing { .. } => "use an element type that the architecture moves: `lanebook atoms --arch ARCH --class move`",
+        Reject::Lanes { .. } => "use another number of threads",
+        _ => "`lanebook atoms --arch ARCH --class move` lists what there is",
+    }
+}

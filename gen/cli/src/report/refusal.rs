@@ -1,0 +1,206 @@
+//! Why a program is refused: the library's errors, at their place in the text, with the remedy.
+use super::reasons;
+use super::words::operation;
+use crate::commands::compile::Source;
+use crate::problem::{Excerpt, Problem};
+use lanebook::compile::Error;
+use lanebook::emit::EmitError;
+use lanebook::emit::step::{Missing, StepError};
+use lanebook::ir::{self, ErrorKind, Lexeme, Op, Program};
+use lanebook::plan::PlanError;
+use lanebook_gen::suggest::nearest;
+use lanebook_tables::{Arch, DtypeId, Isa, Tables};
+
+/// A place in the program's text.
+fn excerpt(source: &Source, place: ir::Place, label: impl Into<String>) -> Option<Excerpt> {
+    if place.line == 0 {
+        return None;
+    }
+    let start = (place.offset as usize).min(source.text.len());
+    // At the end of the text a caret needs a place to stand.
+    let text = if start == source.text.len() { format!("{} ", source.text) } else { source.text.clone() };
+    Some(Excerpt { name: source.name.clone(), text, range: start..start + usize::from(place.len), label: label.into() })
+}
+
+fn at(problem: Problem, source: &Source, place: ir::Place, label: impl Into<String>) -> Problem {
+    match excerpt(source, place, label) {
+        Some(excerpt) => problem.at(excerpt),
+        None => problem,
+    }
+}
+
+fn lexeme(what: Lexeme) -> String {
+    match what {
+        Lexeme::Char(c) => format!("`{}`", char::from(c)),
+        other => other.describe().to_string(),
+    }
+}
+
+fn dtype<'t>(tables: &Tables<'t>, id: Option<DtypeId>) -> &'t str {
+    id.and_then(|id| tables.dtype(id)).map_or("?", |d| d.name)
+}
+
+fn slot(slot: ir::Slot) -> String {
+    match slot {
+        ir::Slot::Operand(k) => format!("operand {k}"),
+        ir::Slot::Result(k) => format!("result {k}"),
+        ir::Slot::Argument(k) => format!("the body's argument {k}"),
+        ir::Slot::Yielded(k) => format!("yielded value {k}"),
+    }
+}
+
+fn between(least: u8, most: u8) -> String {
+    match (least, most) {
+        (a, u8::MAX) => format!("{a} or more"),
+        (a, b) if a == b => a.to_string(),
+        (a, b) => format!("{a} to {b}"),
+    }
+}
+
+/// An error of reading or verifying.
+pub fn of_program(tables: &Tables<'_>, source: &Source, error: &ir::Error) -> Problem {
+    let place = error.at;
+    let word = source.text.get(place.offset as usize..(place.offset as usize).saturating_add(usize::from(place.len))).unwrap_or("");
+    let mut what = error.kind.message().to_string();
+    let mut remedy = error.kind.remedy().to_string();
+    let label = match error.kind {
+        ErrorKind::Expected { want, got } => {
+            what = format!("expected {}, found {}", lexeme(want), lexeme(got));
+            String::new()
+        }
+        ErrorKind::UnknownOp => {
+            what = format!("unknown operation `{word}`");
+            let names = tables.ops.iter().flat_map(|op| std::iter::once(op.name).chain(op.aliases.iter().copied()));
+            if let Some(near) = nearest(word, names) {
+                remedy = format!("did you mean `{near}`?");
+            }
+            String::new()
+        }
+        ErrorKind::UnknownDtype => {
+            what = format!("unknown element type `{word}`");
+            let names: Vec<&str> = tables.dtypes.iter().map(|d| d.name).collect();
+            let near = nearest(word, names.iter().copied()).map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+            remedy = format!("{near}known: {}", names.join(", "));
+            String::new()
+        }
+        ErrorKind::Redefined { line } => format!("first defined in line {line}"),
+        ErrorKind::ResultNumber { results } => format!("it has {results}"),
+        ErrorKind::Capacity { pool, limit } => {
+            what = format!("the program is too large: it has more than {limit} {}", pool.describe());
+            remedy = "split the program".into();
+            "here the limit is reached".into()
+        }
+        ErrorKind::OperandCount { least, most, found } => format!("takes {}, {found} given", between(least, most)),
+        ErrorKind::ResultCount { least, most, found } => format!("has {}, {found} given", between(least, most)),
+        ErrorKind::TypeCount { values, types } => format!("{values} values, {types} types"),
+        ErrorKind::RegionCount { expected, found } => format!("has {expected}, {found} given"),
+        ErrorKind::WrittenType { operand } => format!("of operand {operand}"),
+        ErrorKind::NotDominated { operand } => format!("operand {operand}"),
+        ErrorKind::OperandKind { operand, want } => format!("operand {operand} must be {}", want.describe()),
+        ErrorKind::ResultKind { result, want } => format!("result {result} must be {}", want.describe()),
+        ErrorKind::Extents { left, left_dimension, right, right_dimension, a, b } => {
+            format!("dimension {left_dimension} of {} is {a}, dimension {right_dimension} of {} is {b}", slot(left), slot(right))
+        }
+        ErrorKind::Ranks { left, right, a, b } => format!("{} has {a}, {} has {b}", slot(left), slot(right)),
+        ErrorKind::Elements { a, b } => format!("{a} and {b}"),
+        ErrorKind::Dtypes { left, right, a, b } => format!("{} is {}, {} is {}", slot(left), dtype(tables, a), slot(right), dtype(tables, b)),
+        ErrorKind::Types { left, right } => format!("{} and {}", slot(left), slot(right)),
+        ErrorKind::Subscripts { rank, found } => format!("{rank} dimensions, {found} subscripts"),
+        ErrorKind::RegionValues { needed, found } => format!("{needed} needed, {found} given"),
+        ErrorKind::LayoutSize { layout, tile } => format!("the layout has {layout} elements, the tile {tile}"),
+        _ => String::new(),
+    };
+    at(Problem::refused(what, remedy), source, place, label)
+}
+
+/// An error of planning or emission.
+pub fn of_compile(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>, program: &Program<'_, '_>, source: &Source, error: &Error) -> Problem {
+    match *error {
+        Error::Plan(error) => of_plan(tables, arch, program, source, error),
+        Error::Emit(error) => of_emit(tables, arch, isa, program, source, error),
+        Error::NoFunction => Problem::refused(format!("{} has no function to compile", source.name), "write func @name(...) {threads = N} { ... }, see gen/cli/examples"),
+        other => Problem::internal(format!("{other:?}"), "report this with the program"),
+    }
+}
+
+fn of_plan(tables: &Tables<'_>, arch: &Arch<'_>, program: &Program<'_, '_>, source: &Source, error: PlanError) -> Problem {
+    let here = |problem: Problem, op: Op, label: String| at(problem, source, program.place(op), label);
+    let tile_types = |op: Op| {
+        let name = |v| dtype(tables, program.type_of(v).dtype);
+        program.operands(op).map(name).collect::<Vec<_>>().join(" x ")
+    };
+    match error {
+        PlanError::Threads { threads, wave, most } => {
+            let what = if threads == 0 { "the function does not say its number of threads".to_string() } else { format!("{threads} threads do not suit {}", arch.name) };
+            let problem = Problem::refused(what, format!("write {{threads = N}} behind the arguments, N a power of two from {wave} to {most}"));
+            match program.functions().next() {
+                Some(op) => here(problem, op, format!("{} has waves of {wave} lanes and at most {most} threads a group", arch.name)),
+                None => problem,
+            }
+        }
+        PlanError::Unsupported(op) => here(Problem::refused(format!("the planner does not understand `{}` yet", program.op_name(op)), "rewrite it with alloc_tensor in #smem, copy, tiled_load, tiled_store, trans, mma and scf.for"), op, String::new()),
+        PlanError::Extents(op) => here(Problem::refused("a tile's extents are not two known powers of two, or the tile is too large", "use two extents that are powers of two, at most 2^20 elements together"), op, operation(program, op)),
+        PlanError::Element(op) => here(Problem::refused("a tile's elements are not a whole number of bytes wide", format!("use one of {}", whole_types(tables))), op, tile_types(op)),
+        PlanError::NotTraced { op, operand } => here(Problem::refused(format!("operand {operand} is no allocation and no kernel argument with one subscript a dimension"), "move tiles between alloc_tensor results in #smem and memref arguments in #gmem"), op, String::new()),
+        PlanError::NoMatrixAtom(op) => here(Problem::refused(format!("no matrix instruction of {} takes this product", arch.name), format!("`lanebook atoms --arch {} --class matrix --long` lists types and shapes", arch.name)), op, format!("{}, {} threads", tile_types(op), threads(program))),
+        PlanError::Registers { op, registers, most } => here(Problem::refused(format!("a lane would hold {registers} registers of one tile, {most} is the most"), "use smaller tiles or more threads"), op, format!("{}, {} threads", tile_types(op), threads(program))),
+        PlanError::NoMover { op, why } => {
+            let problem = Problem::refused(format!("no instruction of {} can do this movement", arch.name), reasons::remedy(why).replace("ARCH", arch.name));
+            here(problem, op, format!("the nearest one {}", reasons::sentence(why)))
+        }
+        PlanError::Conflict { op } => here(Problem::refused("two uses of a register tile want it distributed in different ways", "put a convert_layout between them, or go through shared memory"), op, "the second one".into()),
+        PlanError::Undecided(op) => here(Problem::refused("nothing says how this register tile is distributed", "store it, or use it in a product"), op, String::new()),
+        PlanError::SharedMemory { op, need, have } => here(Problem::refused(format!("shared memory is exceeded: {need} B are needed, {} has {have} B", arch.name), "use smaller tiles or a narrower element type"), op, format!("this one reaches {need} B")),
+        PlanError::Capacity { pool, capacity } => Problem::refused(format!("the program is too large: more than {capacity} {}", format!("{pool:?}").to_lowercase()), "split the program"),
+        other => Problem::internal(format!("{other:?}"), "report this with the program"),
+    }
+}
+
+fn threads(program: &Program<'_, '_>) -> i64 {
+    program.functions().next().and_then(|f| program.int_attr(f, ir::words::THREADS)).unwrap_or(0)
+}
+
+fn whole_types(tables: &Tables<'_>) -> String {
+    tables.dtypes.iter().filter(|d| d.bits > 0 && d.bits % 8 == 0).map(|d| d.name).collect::<Vec<_>>().join(", ")
+}
+
+fn of_emit(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>, program: &Program<'_, '_>, source: &Source, error: EmitError) -> Problem {
+    let here = |problem: Problem, op: Op| at(problem, source, program.place(op), String::new());
+    let class = |id: lanebook_tables::ClassId| isa.classes.get(id.index()).map_or("?", |c| c.name);
+    let large = |what: String| Problem::refused(format!("the program is too large: {what}"), "use smaller tiles or more threads, or split the program");
+    match error {
+        EmitError::Step(StepError::Steps { capacity }) => large(format!("its kernel has more than {capacity} instructions")),
+        EmitError::Step(StepError::Registers { capacity }) => large(format!("its kernel has more than {capacity} register tuples")),
+        EmitError::Step(StepError::Patterns { capacity }) => large(format!("its kernel has more than {capacity} register orders")),
+        EmitError::Step(StepError::Loops { capacity }) => large(format!("its kernel has more than {capacity} loops")),
+        EmitError::Step(StepError::Pool { class: id, wanted, pool }) => {
+            Problem::refused(format!("the kernel needs {wanted} {} registers at once, {} has {pool}", class(id), arch.name), "use smaller tiles or more threads: a lane's part of a tile must fit its registers")
+        }
+        EmitError::Step(StepError::Operand { atom, operand }) => {
+            let name = tables.atom(atom).map_or("?", |a| a.name);
+            Problem::internal(format!("operand {operand} of {name} cannot be written"), "report this with the program")
+        }
+        EmitError::Step(StepError::NoAtom(missing)) => {
+            let access = |n: u16| tables.accesses.get(usize::from(n)).copied().unwrap_or("?");
+            let what = match missing {
+                Missing::Move(id) => format!("a move between {} registers", class(id)),
+                Missing::Fill(id) => format!("a way to fill {} registers", class(id)),
+                Missing::Special(id) => format!("a way to write {}", class(id)),
+                Missing::Sync { producer, consumer } => format!("a synchronisation rule from {} to {}", access(producer), access(consumer)),
+                Missing::Frame => "a frame instruction".to_string(),
+                Missing::Class => "a register class".to_string(),
+                Missing::Wait => "a wait for a counter".to_string(),
+            };
+            Problem::refused(format!("the tables of {} lack {what}", arch.name), "add it under hw-tables/ (see hw-tables/SCHEMA.md) and run `lanebook check`")
+        }
+        EmitError::Capacity { capacity } => large(format!("more than {capacity} addresses, parameters or tiles")),
+        EmitError::Expr(error) => large(format!("an index expression ({error:?})")),
+        EmitError::Simplify(error) => large(format!("index simplification ended early ({error:?})")),
+        EmitError::Select(error) => Problem::refused(format!("no instruction of {} computes an index of this program ({error:?})", arch.name), "add a target rule under rules/isa/ and run `lanebook check`"),
+        EmitError::Unplanned(op) => here(Problem::refused("no instructions can be written for this operation: a lane's part of the tile may be too large", "use smaller tiles or more threads; report this with the program if they are small"), op),
+        EmitError::Index(op) => here(Problem::refused("an index is neither a number, an argument nor a loop's counter", "compute it outside the kernel and pass it as an index argument"), op),
+        EmitError::Carried(op) => here(Problem::refused("a carried value is neither updated in place nor movable", "use the carried tile in one product that yields it"), op),
+        EmitError::Constant(op) => here(Problem::refused("only the constant 0 can fill a tile so far", "start from 0.0 and add the constant elsewhere"), op),
+        other => Problem::internal(format!("{other:?}"), "report this with the program"),
+    }
+}

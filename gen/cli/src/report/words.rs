@@ -1,0 +1,93 @@
+//! Names of the things a report speaks of: operations, values, tiles, costs.
+use super::Report;
+use lanebook::ir::{Op, Program, Value};
+use lanebook::map::{Fragment, SharedLayout, TileShape};
+use lanebook::plan::End;
+use lanebook_draw::notation::{post, tirx};
+use lanebook_tables::AtomId;
+
+/// An operation as its line of the source says it, without types and comments.
+pub fn operation(program: &Program<'_, '_>, op: Op) -> String {
+    let line = program.place(op).line;
+    let text = program.source().lines().nth(line.saturating_sub(1) as usize).filter(|_| line > 0).unwrap_or("");
+    let text = text.split("//").next().unwrap_or("");
+    let text = text.split(" : ").next().unwrap_or("").trim_end_matches('{');
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if text.is_empty() { program.op_name(op).to_string() } else { text }
+}
+
+/// A cost in quarters as issue slots.
+pub fn slots(quarters: u32) -> String {
+    match quarters % 4 {
+        0 => (quarters / 4).to_string(),
+        rest => format!("{}.{:02}", quarters / 4, rest * 25),
+    }
+}
+
+/// Rows, columns and element type of a tile.
+pub fn shape(shape: TileShape, dtype: &str) -> String {
+    format!("{}x{} {dtype}", 1u64 << shape.rows, 1u64 << shape.cols)
+}
+
+/// A shared layout in a few words.
+pub fn shared(layout: &SharedLayout) -> String {
+    let order = if layout.row_major { "row-major" } else { "column-major" };
+    match post(&layout.post) {
+        post if post.is_empty() => format!("{order}, plain"),
+        post => format!("{order}, {post}"),
+    }
+}
+
+/// A fragment in TIRx notation.
+pub fn fragment(fragment: &Fragment) -> String {
+    fragment.to_layout().map_or_else(|| "(no strided form)".to_string(), |layout| tirx(&layout.view()))
+}
+
+impl Report<'_> {
+    /// `%name`, or the number of a value without one.
+    pub fn value(&self, value: Value) -> String {
+        match self.program.value_name(value) {
+            "" => match self.program.int(value) {
+                Some(n) => n.to_string(),
+                None => format!("%_{}", value.index()),
+            },
+            name => format!("%{name}"),
+        }
+    }
+
+    /// The element type of a value.
+    pub fn dtype(&self, value: Value) -> &str {
+        self.program.type_of(value).dtype.and_then(|d| self.tables.dtype(d)).map_or("?", |d| d.name)
+    }
+
+    /// The line of an operation.
+    pub fn line(&self, op: Op) -> u32 {
+        self.program.place(op).line
+    }
+
+    /// The name of an atom.
+    pub fn atom(&self, id: AtomId) -> &str {
+        self.tables.atom(id).map_or("?", |a| a.name)
+    }
+
+    /// One end of a movement in full.
+    pub fn end(&self, end: End) -> String {
+        let plan = &self.compiled.plan;
+        let missing = || "?".to_string();
+        match end {
+            End::Registers(k) => plan.fragments.get(usize::from(k)).map_or_else(missing, |f| {
+                let registers = f.fragment.registers();
+                format!("registers {} {}, {registers} a lane: {}", self.value(f.value), shape(f.fragment.shape, self.dtype(f.value)), fragment(&f.fragment))
+            }),
+            End::Shared(k) => plan.allocs.get(usize::from(k)).map_or_else(missing, |a| {
+                let layout = a.layout.to_layout(a.shape).map_or_else(missing, |l| tirx(&l.view()));
+                format!("shared {} {}: {layout}", self.value(a.value), shape(a.shape, self.dtype(a.value)))
+            }),
+            End::Global(k) => plan.globals.get(usize::from(k)).map_or_else(missing, |g| {
+                let stride = g.outer_bytes.map_or_else(|| "a run-time stride".to_string(), |b| format!("{b} B"));
+                let (row, column) = (self.value(g.start.0), self.value(g.start.1));
+                format!("global {} {} at [{row}, {column}]: rows {stride} apart, aligned to {} B", self.value(g.memref), shape(g.map.shape, self.dtype(g.memref)), g.align)
+            }),
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Bad input: each says where, what and what to do; the exit status tells the kind; nothing is written.
+mod support;
+
+use std::fs;
+use support::{Ran, example, folder, root, run, run_in};
+
+const ARCHS: [&str; 2] = ["sm_80", "gfx950"];
+
+/// Compiles a program from standard input for an architecture, with an output file that must not come to be.
+fn compile(test: &str, arch: &str, text: &str) -> Ran {
+    let at = folder(test);
+    let ran = run_in(&at, &["compile", "-", "--arch", arch, "-o", "out.txt"], text);
+    assert_eq!(fs::read_dir(&at).expect("folder").count(), 0, "something was written");
+    ran
+}
+
+#[test]
+fn unknown_architecture_lists_the_known() {
+    run(&["compile", "--arch", "sm_81"]).refused(2, &["unknown architecture `sm_81`", "did you mean `sm_80`?", "gfx950", "sm_80"]);
+    run(&["atoms", "--arch", "z"]).refused(2, &["unknown architecture `z`", "known: "]);
+}
+
+#[test]
+fn unknown_operation_names_the_nearest() {
+    let text = example("gemm.tile").replace("tiled_load %sa", "tile_load %sa");
+    for arch in ARCHS {
+        compile("unknown_op", arch, &text).refused(1, &["unknown operation `tile_load`", "standard input:17:10", "^^^^^^^^^", "did you mean `tiled_load`?"]);
+    }
+}
+
+#[test]
+fn unknown_element_type_names_the_nearest() {
+    compile("unknown_dtype", "sm_80", &example("gemm.tile").replace("xf16", "xf61")).refused(1, &["unknown element type `f61`", "did you mean `f", "f16"]);
+}
+
+#[test]
+fn wrong_shapes() {
+    let text = example("gemm.tile").replace("tensor<64x128xf16, #smem>", "tensor<32x128xf16, #smem>");
+    compile("wrong_shapes", "sm_80", &text).refused(1, &["two tiles disagree in an extent", "^^^^", "32", "64"]);
+}
+
+#[test]
+fn a_written_layout_of_another_size() {
+    let text = example("gemm.tile").replace("%sa = alloc_tensor", "%sa = alloc_tensor {layout = S[(64,64):(64,1)]}");
+    compile("layout_size", "gfx950", &text).refused(1, &["the layout does not cover the tile", "4096", "8192", "^^^^"]);
+}
+
+#[test]
+fn a_written_layout_that_cannot_be_read() {
+    let text = example("gemm.tile").replace("%sa = alloc_tensor", "%sa = alloc_tensor {layout = S[(64,64:(64,1)]}");
+    let ran = compile("layout_text", "sm_80", &text);
+    assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{}", ran.err);
+    assert!(ran.err.contains(":11:") && ran.err.contains("= help: "), "{}", ran.err);
+}
+
+#[test]
+fn a_written_layout_on_an_unknown_axis() {
+    let text = example("gemm.tile").replace("%sa = alloc_tensor", "%sa = alloc_tensor {layout = S[(128,64):(64,1@lanid)]}");
+    compile("layout_axis", "sm_80", &text).refused(1, &["standard input:11:49", "unknown axis `lanid`", "^^^^^", "did you mean `laneid`?"]);
+}
+
+#[test]
+fn a_movement_that_no_atom_can_do() {
+    // Halves of registers, and an alignment of one element.
+    let text = example("transpose.tile").replace("f32", "f16").replace("align = 16, stride_div = 4", "align = 2");
+    for arch in ARCHS {
+        compile("no_mover", arch, &text).refused(1, &["no instruction of", arch, "can do this movement", "aligned to", "are certain", "^^^^", "align = BYTES"]);
+    }
+}
+
+#[test]
+fn a_product_that_no_atom_takes() {
+    let text = example("gemm.tile").replace("xf16", "xe4m3");
+    for arch in ARCHS {
+        compile("no_matrix", arch, &text).refused(1, &["no matrix instruction of", arch, "e4m3", "^^^"]);
+    }
+}
+
+#[test]
+fn a_number_of_threads_that_does_not_suit() {
+    compile("threads", "gfx950", &example("gemm.tile").replace("threads = 128", "threads = 96")).refused(1, &["96 threads", "64 lanes", "from 64 to 1024"]);
+    compile("no_threads", "sm_80", &example("gemm.tile").replace(" {threads = 128}", "")).refused(1, &["does not say its number of threads", "{threads = N}"]);
+}
+
+#[test]
+fn shared_memory_exceeded() {
+    let text = example("gemm.tile").replace("128x64xf16", "128x1024xf16").replace("64x128xf16", "1024x128xf16").replace("step 64", "step 1024");
+    for arch in ARCHS {
+        compile("shared", arch, &text).refused(1, &["shared memory is exceeded", "B are needed", arch, "^^^^^^^^^^^^", "smaller tiles"]);
+    }
+}
+
+#[test]
+fn a_program_larger_than_its_storage() {
+    let mut text = String::from("func @big() {threads = 128} {\n");
+    for k in 0..20_000 {
+        text.push_str(&format!("  %z{k} = constant 0.0 : tensor<64x64xf32>\n"));
+    }
+    text.push_str("}\n");
+    compile("large", "sm_80", &text).refused(1, &["the program is too large", "more than", "split the program", "^"]);
+}
+
+#[test]
+fn tiles_larger_than_the_registers() {
+    let text = example("gemm.tile").replace("128x64xf16", "128x256xf16").replace("64x128xf16", "256x128xf16").replace("step 64", "step 256");
+    for arch in ARCHS {
+        compile("registers", arch, &text).refused(1, &["smaller tiles"]);
+    }
+}
+
+#[test]
+fn text_that_ends_too_soon_or_is_no_text() {
+    compile("end", "sm_80", "func @f() {threads = 128} {\n  copy").refused(1, &["expected", "the end of the text"]);
+    compile("empty", "sm_80", "").refused(1, &["no function to compile"]);
+    let at = folder("bytes");
+    fs::write(at.join("x.tile"), [0x66, 0xff, 0xfe]).expect("file");
+    run_in(&at, &["compile", "x.tile", "--arch", "sm_80"], "").refused(1, &["not UTF-8", "byte 1"]);
+}
+
+#[test]
+fn an_output_that_cannot_be_written() {
+    let at = folder("unwritable");
+    run_in(&at, &["compile", "--arch", "sm_80", "-o", "none/x.ptx"], "").refused(3, &["cannot write none/x.ptx", "make the folder"]);
+    fs::create_dir(at.join("dir")).expect("folder");
+    run_in(&at, &["compile", "--arch", "sm_80", "-o", "dir"], "").refused(3, &["cannot write dir", "folder"]);
+    assert_eq!(fs::read_dir(&at).expect("folder").count(), 1);
+}
+
+#[test]
+fn an_error_leaves_the_old_file() {
+    let at = folder("old_file");
+    fs::write(at.join("out.ptx"), "old").expect("file");
+    run_in(&at, &["compile", "-", "--arch", "sm_80", "-o", "out.ptx"], "func").refused(1, &[]);
+    assert_eq!(fs::read_to_string(at.join("out.ptx")).expect("file"), "old");
+    run_in(&at, &["compile", "--arch", "sm_80", "--emit", "ptx", "-o", "out.ptx"], "").fine();
+    assert!(fs::read_to_string(at.join("out.ptx")).expect("file").starts_with(".version"));
+    assert_eq!(fs::read_dir(&at).expect("folder").count(), 1, "a temporary file was left");
+}
+
+#[test]
+fn a_file_that_is_not_there() {
+    run(&["compile", "none.tile", "--arch", "sm_80"]).refused(3, &["cannot read none.tile", "check the name"]);
+}
+
+#[test]
+fn the_sequence_of_another_instruction_set() {
+    run(&["compile", "--arch", "gfx950", "--emit", "ptx"]).refused(2, &["gfx950 executes amdgcn, not ptx", "--emit amdgcn", "sm_80"]);
+    run(&["compile", "--arch", "sm_80", "--emit", "amdgcn"]).refused(2, &["sm_80 executes ptx, not amdgcn"]);
+    run(&["compile", "--arch", "sm_80", "--emit", "sass"]).refused(2, &["sass", "all, ir, report"]);
+}
+
+#[test]
+fn malformed_layouts() {
+    run(&["show", "S[(8,4:(1,2)]"]).refused(1, &["line 1, column 7", "expected `,` or `)`", "layout:1:7"]);
+    run(&["show", "S[(8,4):(1@lanid,2)]"]).refused(1, &["unknown axis `lanid`", "^^^^^", "did you mean `laneid`?"]);
+    run(&["show", "(8,4)"]).refused(1, &["expected `:`", "column 6"]);
+    run(&["show", "(8,4):(4,1,2)"]).refused(1, &["column"]);
+    run(&["show", "(8,0):(1,1)"]).refused(1, &["column"]);
+    run(&["show", "S<3,3,1> o 0 o (8,8):(8,1)"]).refused(1, &["fields do not overlap", "|S| >= B"]);
+    run(&["show", "(8,8):(8,1)", "--shape", "8x9"]).refused(1, &["64 elements", "--shape"]);
+    run(&["show", "(8,8):(8,1)", "--shape", "eight"]).refused(2, &["8x16"]);
+    run(&["show", "(8192,8192):(8192,1)"]).refused(1, &["too many"]);
+    run(&["show", "(8,8):(8,1)", "-o", "x.png"]).refused(2, &["SVG", ".svg"]);
+}
+
+#[test]
+fn atoms_that_are_not_there() {
+    run(&["show", "ldmatrix.x5", "--arch", "sm_80"]).refused(2, &["sm_80 has no atom `ldmatrix.x5`", "did you mean `ldmatrix.x"]);
+    run(&["show", "ldmatrix.x4"]).refused(2, &["needs its architecture", "--arch"]);
+    run(&["show", "bar.sync", "--arch", "sm_80"]).refused(1, &["no operand with a layout"]);
+    run(&["atoms", "--arch", "sm_80", "--filter", "nothing like it"]).refused(2, &["no atom of sm_80 is left"]);
+}
+
+#[test]
+fn usage() {
+    let ran = run(&["compile"]);
+    assert_eq!((ran.code, ran.out.as_str()), (2, ""));
+    assert!(ran.err.contains("--arch") && ran.err.contains("Usage"), "{}", ran.err);
+    assert_eq!(run(&["nonsense"]).code, 2);
+}
+
+#[test]
+fn tables_with_an_error() {
+    let at = folder("tables");
+    for part in ["hw-tables", "rules"] {
+        copy(&root().join(part), &at.join(part));
+    }
+    let path = at.join("hw-tables/nvidia/sm_80.ron");
+    let text = fs::read_to_string(&path).expect("table").replace("max_threads", "max_treads");
+    fs::write(&path, text).expect("table");
+    let at = at.to_str().expect("path");
+    for args in [vec!["check", at], vec!["ids", at], vec!["arch", "--tables", at]] {
+        let ran = run(&args);
+        assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{}", ran.err);
+        assert!(ran.err.contains("hw-tables/nvidia/sm_80.ron:") && ran.err.contains("max_treads"), "{}", ran.err);
+    }
+    run(&["check", "/nowhere"]).refused(3, &["has no folder hw-tables"]);
+}
+
+fn copy(from: &std::path::Path, to: &std::path::Path) {
+    fs::create_dir_all(to).expect("folder");
+    for entry in fs::read_dir(from).expect("folder") {
+        let path = entry.expect("entry").path();
+        let target = to.join(path.file_name().expect("name"));
+        if path.is_dir() {
+            copy(&path, &target);
+        } else {
+            fs::copy(&path, &target).expect("copy");
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! What the command prints, byte for byte. `LANEBOOK_BLESS=1 cargo test -p lanebook-cli --test golden` writes it anew.
+mod support;
+
+use std::fs;
+use support::{example, folder, root, run, run_in};
+
+fn golden(name: &str, text: &str) {
+    let path = root().join("gen/cli/tests/golden").join(name);
+    if std::env::var_os("LANEBOOK_BLESS").is_some_and(|v| !v.is_empty()) {
+        fs::write(&path, text).expect("golden file");
+        return;
+    }
+    let wanted = fs::read_to_string(&path).unwrap_or_default();
+    if wanted != text {
+        let line = wanted.lines().zip(text.lines()).position(|(a, b)| a != b).unwrap_or_else(|| wanted.lines().count().min(text.lines().count()));
+        let of = |text: &str| text.lines().nth(line).unwrap_or("(the end)").to_string();
+        panic!("{} differs in line {}:\n  was {}\n  is  {}\nLANEBOOK_BLESS=1 writes it anew", path.display(), line + 1, of(&wanted), of(text));
+    }
+}
+
+fn compiled(program: &str, arch: &str, emit: &str, more: &[&str]) -> String {
+    let file = format!("gen/cli/examples/{program}.tile");
+    let mut args = vec!["compile", &file, "--arch", arch, "--emit", emit];
+    args.extend_from_slice(more);
+    run(&args).fine()
+}
+
+#[test]
+fn decisions_and_sequences_of_the_examples() {
+    for (arch, isa) in [("sm_80", "ptx"), ("gfx950", "amdgcn")] {
+        for program in ["gemm", "transpose"] {
+            golden(&format!("{program}.{arch}.report"), &compiled(program, arch, "report", &["--explain"]));
+            golden(&format!("{program}.{arch}.{isa}"), &compiled(program, arch, isa, &[]));
+        }
+    }
+}
+
+#[test]
+fn everything_is_the_report_and_the_sequence() {
+    let all = compiled("transpose", "sm_80", "all", &[]);
+    let (report, sequence) = (compiled("transpose", "sm_80", "report", &[]), compiled("transpose", "sm_80", "ptx", &[]));
+    assert_eq!(all, format!("{report}\nsequence\n{sequence}"));
+}
+
+#[test]
+fn the_built_in_program_is_the_gemm() {
+    let built_in = run(&["compile", "--arch", "gfx950"]).fine();
+    assert_eq!(built_in, compiled("gemm", "gfx950", "all", &[]));
+}
+
+#[test]
+fn the_printed_program_compiles_to_the_same() {
+    let at = folder("again");
+    for arch in ["sm_80", "gfx950"] {
+        for program in ["gemm.tile", "transpose.tile"] {
+            let first = run_in(&at, &["compile", "-", "--arch", arch, "--emit", "ir"], &example(program)).fine();
+            assert_eq!(run_in(&at, &["compile", "-", "--arch", arch, "--emit", "ir"], &first).fine(), first);
+        }
+    }
+}
+
+#[test]
+fn grids_and_pictures() {
+    golden("cute.txt", &run(&["show", "((2,2),4):((1,2),4)"]).fine());
+    golden("fragment.txt", &run(&["show", "S[(2,8,4,2):(32@bit,4@laneid,1@laneid,16@bit)]"]).fine());
+    golden("swizzle.txt", &run(&["show", "S<3,4,3> o 0 o (8,64):(128,2)", "--unit", "8"]).fine());
+    golden("ldmatrix.txt", &run(&["show", "ldmatrix.x2.trans", "--arch", "sm_80"]).fine());
+    let coloured = run(&["--color", "always", "show", "(4,8):(8,1)"]).fine();
+    assert!(coloured.contains("\x1b["));
+    let at = folder("pictures");
+    for (name, args) in [
+        ("swizzle.svg", vec!["show", "S<2,3,3> o 0 o (8,8):(16,2)", "--unit", "8"]),
+        ("mma.svg", vec!["show", "mma.m16n8k8.f32.f16", "--arch", "sm_80"]),
+        ("mfma.svg", vec!["show", "v_mfma_f32_16x16x16_f16", "--arch", "gfx950"]),
+    ] {
+        run_in(&at, &[args.as_slice(), &["-o", name]].concat(), "").fine();
+        golden(name, &fs::read_to_string(at.join(name)).expect("picture"));
+    }
+}
+
+#[test]
+fn every_atom_with_a_layout_can_be_drawn() {
+    for arch in ["sm_80", "gfx950"] {
+        for class in ["move", "matrix"] {
+            let list = run(&["atoms", "--arch", arch, "--class", class]).fine();
+            let names: Vec<&str> = list.lines().skip(1).map_while(|line| line.split_whitespace().next()).collect();
+            assert!(names.len() > 2, "{list}");
+            for name in names {
+                let grid = run(&["show", name, "--arch", arch]).fine();
+                assert!(grid.contains("S["), "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn lists_and_figures() {
+    let all = run(&["arch"]).fine();
+    assert!(all.contains("sm_80") && all.contains("gfx950"));
+    for arch in ["sm_80", "gfx950"] {
+        let text = run(&["arch", arch]).fine();
+        for word in ["wave", "banks", "registers", "synchronisation", "sources", "measured", "assumed"].iter().filter(|w| arch == "gfx950" || **w != "measured") {
+            assert!(text.contains(word), "{word}");
+        }
+        let long = run(&["atoms", "--arch", arch, "--long"]).fine();
+        assert!(long.contains("source  "));
+    }
+    let help = run(&["--help"]).fine();
+    assert!(help.contains("Exit status"));
+    for command in ["compile", "atoms", "show", "check"] {
+        assert!(run(&[command, "--help"]).fine().contains("Examples"), "{command}");
+    }
+}
+
+#[test]
+fn the_tables_in_the_tree_are_right() {
+    assert!(run(&["check", "--draft"]).fine().contains("no errors"));
+    let text = run(&["arch", "sm_80"]).fine();
+    assert_eq!(run(&["arch", "sm_80", "--tables", "."]).fine(), text);
+}
+
+#[test]
+fn a_written_layout_without_influence_is_said() {
+    let text = example("gemm.tile").replace("%sa = alloc_tensor", "%sa = alloc_tensor {layout = S[(128,64):(64,1)]}");
+    let at = folder("written");
+    let report = run_in(&at, &["compile", "-", "--arch", "sm_80"], &text).fine();
+    assert!(report.contains("findings\n  line 11: the written layout S[(128,64):(64,1)] is not followed"), "{report}");
+    let kernel = run_in(&at, &["compile", "-", "--arch", "sm_80", "--emit", "ptx"], &text);
+    assert_eq!(kernel.code, 0);
+    assert!(kernel.err.contains("warning: standard input: line 11"), "{}", kernel.err);
+}

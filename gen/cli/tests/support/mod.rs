@@ -1,0 +1,74 @@
+//! Running the command in a folder of its own.
+#![allow(dead_code)]
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// What a run left.
+#[derive(Debug)]
+pub struct Ran {
+    /// Exit status.
+    pub code: i32,
+    /// Standard output.
+    pub out: String,
+    /// Standard error.
+    pub err: String,
+}
+
+/// The repository's folder.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("repository").to_path_buf()
+}
+
+/// An empty folder for one test.
+pub fn folder(test: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
+    let _ = fs::remove_dir_all(&path);
+    fs::create_dir_all(&path).expect("folder");
+    path
+}
+
+/// Runs the command in a folder, with text on its standard input.
+pub fn run_in(at: &Path, args: &[&str], input: &str) -> Ran {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_lanebook"))
+        .args(args)
+        .current_dir(at)
+        .env_remove("NO_COLOR")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("run");
+    // A command that does not read its input closes it.
+    let _ = child.stdin.take().expect("stdin").write_all(input.as_bytes());
+    let done = child.wait_with_output().expect("wait");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    Ran { code: done.status.code().unwrap_or(-1), out: text(done.stdout), err: text(done.stderr) }
+}
+
+/// Runs the command in the repository.
+pub fn run(args: &[&str]) -> Ran {
+    run_in(&root(), args, "")
+}
+
+/// The text of an example.
+pub fn example(name: &str) -> String {
+    fs::read_to_string(root().join("gen/cli/examples").join(name)).expect("example")
+}
+
+impl Ran {
+    /// The command succeeded and said nothing on standard error.
+    pub fn fine(self) -> String {
+        assert_eq!((self.code, self.err.as_str()), (0, ""), "{}", self.out);
+        self.out
+    }
+    /// The command failed so, wrote nothing, and said all of this.
+    pub fn refused(&self, code: i32, says: &[&str]) {
+        assert_eq!((self.code, self.out.as_str()), (code, ""), "{}", self.err);
+        for text in says.iter().chain(&["error: ", "= help: "]) {
+            assert!(self.err.contains(text), "`{text}` is missing in\n{}", self.err);
+        }
+        assert!(!self.err.contains("internal"), "{}", self.err);
+    }
+}

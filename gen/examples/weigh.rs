@@ -1,0 +1,24 @@
+//! What the tables of a folder weigh in a build, by kind: `cargo run -p lanebook-gen --example weigh -- [ROOT [ARCHS]]`.
+use lanebook_gen::{Mode, Wish, compile_wish, select};
+use std::path::Path;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let mut args = std::env::args().skip(1);
+    let root = args.next().unwrap_or_else(|| ".".into());
+    let archs = args.next().and_then(|names| select::listed(&names));
+    match compile_wish(Path::new(&root), Mode::Draft, &Wish { archs, extra: None }) {
+        Ok(compiled) => {
+            let weights = compiled.weights();
+            for weight in &weights {
+                println!("{:>8} bytes  {:>5} statics  {:>6} values  {}", weight.bytes, weight.statics, weight.items, weight.kind);
+            }
+            println!("{:>8} bytes in all", weights.iter().map(|weight| weight.bytes).sum::<usize>());
+            ExitCode::SUCCESS
+        }
+        Err(failure) => {
+            eprint!("{}", failure.full());
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Leaving architectures out of compiled tables.
+//!
+//! A build for some architectures carries what these need and no more: their instruction sets, the atoms that they have
+//! (and those that their frames name), and of the target rules those that make only such atoms. Everything has been
+//! checked before, left out or not. Ids are dense again afterwards; stable numbers stay what they are.
+use crate::diagnostics::Diagnostic;
+use crate::lower::list;
+use crate::names::perfect;
+use lanebook_tables as t;
+use std::collections::BTreeSet;
+
+/// The variable of the build that lists architectures.
+pub const VARIABLE: &str = "LANEBOOK_ARCHS";
+
+/// The architectures that a comma list names; `None` stands for all (an empty list).
+#[must_use]
+pub fn listed(list: &str) -> Option<Vec<String>> {
+    let names: Vec<String> = list.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_string).collect();
+    (!names.is_empty()).then_some(names)
+}
+
+/// The tables with the named architectures only, in the order that they have there.
+///
+/// # Errors
+/// One for each name that no architecture has.
+pub fn select(tables: &t::Tables<'static>, names: &[String]) -> Result<t::Tables<'static>, Vec<Diagnostic>> {
+    let known: Vec<&str> = tables.archs.iter().map(|arch| arch.name).collect();
+    let unknown: Vec<Diagnostic> = names.iter().filter(|name| !known.contains(&name.as_str())).map(|name| refused(name, &known)).collect();
+    if !unknown.is_empty() {
+        return Err(unknown);
+    }
+    let archs: Vec<&t::Arch<'static>> = tables.archs.iter().filter(|arch| names.iter().any(|name| name == arch.name)).collect();
+    let isas = Kept::new(archs.iter().map(|arch| arch.isa.0).collect());
+    let atoms = Kept::new(archs.iter().flat_map(|arch| of_arch(arch)).chain(isas.of(tables.isas).flat_map(of_frame)).map(|id| id.0).collect());
+    let keep = Keep { isas, atoms };
+    let rules = Kept::new((0..).zip(tables.rules.rules).filter(|(_, rule)| rule.replacement.iter().all(|node| keep.buildable(node))).map(|(id, _)| id).collect());
+    Ok(t::Tables {
+        isas: list(keep.isas.of(tables.isas).map(|isa| keep.isa(isa))),
+        archs: list(archs.iter().map(|arch| keep.arch(arch))),
+        atoms: list(keep.atoms.of(tables.atoms).map(|atom| t::Atom { isa: t::IsaId(keep.isas.new_of(atom.isa.0)), ..*atom })),
+        rules: keep.rules(&tables.rules, &rules),
+        arch_names: named(archs.iter().map(|arch| arch.name)),
+        atom_names: named(keep.atoms.of(tables.atoms).map(|atom| atom.name)),
+        ..*tables
+    })
+}
+
+fn refused(name: &str, known: &[&str]) -> Diagnostic {
+    let near = crate::suggest::nearest(name, known.iter().copied()).map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+    Diagnostic::nowhere(format!("{VARIABLE} names an unknown architecture `{name}`")).help(format!("{near}known are {}", known.join(", ")))
+}
+
+fn named<'a>(names: impl Iterator<Item = &'a str>) -> t::NameMap<'static> {
+    perfect(&names.zip(0..).collect::<Vec<_>>()).leak()
+}
+
+/// Atoms that an architecture refers to.
+fn of_arch(arch: &t::Arch<'_>) -> Vec<t::AtomId> {
+    let synchronising = arch.sync.iter().flat_map(|rule| rule.steps).map(|step| step.atom);
+    arch.atoms.iter().map(|a| a.atom).chain(synchronising).chain(arch.counters.iter().map(|counter| counter.wait)).collect()
+}
+
+/// Atoms that an instruction set refers to.
+fn of_frame(isa: &t::Isa<'_>) -> Vec<t::AtomId> {
+    let needed = [isa.load_param32, isa.load_param64, isa.branch, isa.branch_if, isa.compare_less, isa.end];
+    needed.into_iter().chain([isa.read_thread, isa.make_uniform, isa.shared_base, isa.nop].into_iter().flatten()).collect()
+}
+
+/// Entries of a table that stay; the new id of one is its place among them.
+struct Kept(Vec<u16>);
+
+impl Kept {
+    fn new(ids: BTreeSet<u16>) -> Self {
+        Self(ids.into_iter().collect())
+    }
+    fn new_id(&self, old: u16) -> Option<u16> {
+        self.0.binary_search(&old).ok().and_then(|at| u16::try_from(at).ok())
+    }
+    /// The new id of an entry that was collected.
+    fn new_of(&self, old: u16) -> u16 {
+        self.new_id(old).unwrap_or(0)
+    }
+    fn of<'t, T>(&self, table: &'t [T]) -> impl Iterator<Item = &'t T> {
+        self.0.iter().filter_map(|id| table.get(usize::from(*id)))
+    }
+}
+
+struct Keep {
+    isas: Kept,
+    atoms: Kept,
+}
+
+impl Keep {
+    fn atom(&self, id: t::AtomId) -> t::AtomId {
+        t::AtomId(self.atoms.new_of(id.0))
+    }
+
+    /// Whether a node of a replacement makes nothing that is left out.
+    fn buildable(&self, node: &t::BuildNode) -> bool {
+        match node {
+            t::BuildNode::Inst(atom, _) => self.atoms.new_id(atom.0).is_some(),
+            _ => true,
+        }
+    }
+
+    fn isa(&self, isa: &t::Isa<'static>) -> t::Isa<'static> {
+        t::Isa {
+            read_thread: isa.read_thread.map(|id| self.atom(id)),
+            load_param32: self.atom(isa.load_param32),
+            load_param64: self.atom(isa.load_param64),
+            make_uniform: isa.make_uniform.map(|id| self.atom(id)),
+            shared_base: isa.shared_base.map(|id| self.atom(id)),
+            branch: self.atom(isa.branch),
+            branch_if: self.atom(isa.branch_if),
+            compare_less: self.atom(isa.compare_less),
+            end: self.atom(isa.end),
+            nop: isa.nop.map(|id| self.atom(id)),
+            ..*isa
+        }
+    }
+
+    fn arch(&self, arch: &t::Arch<'static>) -> t::Arch<'static> {
+        let steps = |steps: &[t::SyncStep<'static>]| list(steps.iter().map(|step| t::SyncStep { atom: self.atom(step.atom), ..*step }));
+        t::Arch {
+            isa: t::IsaId(self.isas.new_of(arch.isa.0)),
+            atoms: list(arch.atoms.iter().map(|a| t::ArchAtom { atom: self.atom(a.atom), ..*a })),
+            sync: list(arch.sync.iter().map(|rule| t::SyncRule { steps: steps(rule.steps), ..*rule })),
+            counters: list(arch.counters.iter().map(|counter| t::Counter { wait: self.atom(counter.wait), ..*counter })),
+            ..*arch
+        }
+    }
+
+    fn rules(&self, rules: &t::Rules<'static>, kept: &Kept) -> t::Rules<'static> {
+        let node = |node: &t::BuildNode| match node {
+            t::BuildNode::Inst(atom, count) => t::BuildNode::Inst(self.atom(*atom), *count),
+            other => *other,
+        };
+        let set = |set: &t::RuleSet<'static>| {
+            let isa = match set.isa {
+                Some(isa) => Some(t::IsaId(self.isas.new_id(isa.0)?)),
+                None => None,
+            };
+            let ids = |ids: &[t::RuleId]| list(ids.iter().filter_map(|id| kept.new_id(id.0).map(t::RuleId)));
+            Some(t::RuleSet { isa, roots: list(set.roots.iter().map(|root| ids(root))), ..*set })
+        };
+        t::Rules {
+            rules: list(kept.of(rules.rules).map(|rule| t::Rule { replacement: list(rule.replacement.iter().map(node)), ..*rule })),
+            sets: list(rules.sets.iter().filter_map(set)),
+            ..*rules
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Exact bank conflicts of one access of a warp (being written).

@@ -1,0 +1,233 @@
+//! Tiles of matrix instructions, read from the operand layouts of atoms.
+
+use lanebook_layout::convert::to_affine;
+use lanebook_layout::triton::{EncodingError, MatrixTiles, MatrixUnit, Tile, TileBit, TileRequest, TileSide};
+use lanebook_layout::{AxisId, LayoutRef};
+use lanebook_tables::{ArchId, Atom, IsaId, MatrixShape, Operand, Tables};
+
+/// The matrix instructions of one architecture.
+///
+/// An atom is chosen by m and n of the result and by whether one warp or several work together; among those, in this
+/// order: the architecture has it; its accumulator has the width asked for; its k is the one asked for, or else its
+/// operands are the widest along k. Where no table has the m and n at all, the tile is *that of a kin*: results and
+/// operands number lanes and registers in the manner of the architecture's other forms, in as many lanes. So an
+/// encoding that mixes a shape with another generation's k, as Triton allows, still has its layout.
+#[derive(Copy, Clone, Debug)]
+pub struct TableTiles<'t> {
+    tables: &'t Tables<'t>,
+    arch: ArchId,
+}
+
+/// An atom with what the choice looks at; larger is better.
+struct Candidate<'t> {
+    atom: &'t Atom<'t>,
+    shape: MatrixShape,
+    merit: (bool, bool, bool, u32),
+}
+
+impl<'t> TableTiles<'t> {
+    /// The tiles of `arch`.
+    #[must_use]
+    pub fn new(tables: &'t Tables<'t>, arch: ArchId) -> Self {
+        Self { tables, arch }
+    }
+
+    /// The matrix atoms of the architecture's instruction set, its own first.
+    fn atoms(&self) -> impl Iterator<Item = (&'t Atom<'t>, MatrixShape, bool)> + '_ {
+        let tables = self.tables;
+        let own = tables.arch(self.arch).map_or(&[][..], |arch| arch.atoms);
+        let isa: Option<IsaId> = tables.arch(self.arch).map(|arch| arch.isa);
+        let has = move |k: usize| own.iter().any(|a| a.atom.index() == k);
+        let all = tables.atoms.iter().enumerate().filter(move |(_, a)| Some(a.isa) == isa);
+        all.filter_map(move |(k, atom)| Some((atom, atom.matrix?, has(k))))
+    }
+
+    /// The best atom for a request; `any`: of whatever m and n.
+    pub(super) fn best(&self, request: &TileRequest, any: bool) -> Option<(&'t Atom<'t>, MatrixShape)> {
+        let mut best: Option<Candidate<'t>> = None;
+        for (atom, shape, own) in self.atoms() {
+            let Some(d) = atom.operands.get(usize::from(shape.d)) else { continue };
+            let warps = warps_of(d);
+            if (warps > 1) != (request.unit == MatrixUnit::WarpGroup) {
+                continue;
+            }
+            let fits = shape.m == request.m.saturating_mul(warps) && shape.n == request.n;
+            if !fits && !any {
+                continue;
+            }
+            let bits = |operand: &Operand<'_>| operand.dtype.and_then(|id| self.tables.dtype(id)).map_or(0, |d| d.bits);
+            let depth_bits = atom.operands.get(usize::from(shape.a)).map_or(0, |a| u32::from(bits(a)).saturating_mul(u32::from(shape.k)));
+            let merit = (own, request.accumulator_bits == 0 || bits(d) == request.accumulator_bits, shape.k == request.k, depth_bits);
+            if best.as_ref().is_none_or(|b| merit > b.merit) {
+                best = Some(Candidate { atom, shape, merit });
+            }
+        }
+        best.map(|b| (b.atom, b.shape))
+    }
+
+    fn operand(&self, atom: &Atom<'t>, shape: &MatrixShape, side: TileSide) -> Option<&'t Operand<'t>> {
+        let number = match side {
+            TileSide::A => shape.a,
+            TileSide::B => shape.b,
+            TileSide::D => shape.d,
+        };
+        atom.operands.get(usize::from(number))
+    }
+
+    /// Bits of an operand's register tuple in one lane.
+    pub(super) fn tuple_bits(&self, atom: &Atom<'_>, operand: &Operand<'_>) -> Option<i64> {
+        let class = self.tables.isa(atom.isa)?.classes.get(operand.class.index())?;
+        Some(i64::from(class.bits).saturating_mul(i64::from(operand.registers)))
+    }
+
+    fn read(&self, operand: &Operand<'_>, side: TileSide, rows: u16, cols: u16) -> Result<Tile, EncodingError> {
+        let layout = operand.layout.as_ref().ok_or(EncodingError::OperandInMemory { operand: 1 })?;
+        let bits = operand.dtype.and_then(|id| self.tables.dtype(id)).map_or(0, |d| d.bits);
+        let mut tile = tile_of(layout, bits, rows, cols)?;
+        tile.run = tile.run_of(side);
+        Ok(tile)
+    }
+}
+
+/// Warps that work on one instruction: what the layout's warp axis counts.
+fn warps_of(operand: &Operand<'_>) -> u16 {
+    let Some(layout) = operand.layout.as_ref() else { return 1 };
+    let on_warps = layout.shard.iter().filter(|it| it.axis() == AxisId::WARP);
+    on_warps.fold(1u16, |n, it| n.saturating_mul(it.extent_value().ok().and_then(|e| u16::try_from(e).ok()).unwrap_or(1)))
+}
+
+/// The tile of one warp from an operand layout over (`rows`, `cols`) with elements of `element_bits` bits.
+///
+/// Register bits count elements; places in a register that no element has (upper halves, say) are not counted.
+///
+/// # Errors
+/// [`EncodingError::OddTile`] if an element bit is no single bit of lane, register or warp.
+pub fn tile_of(layout: &LayoutRef<'_>, element_bits: u16, rows: u16, cols: u16) -> Result<Tile, EncodingError> {
+    let affine = to_affine(layout)?;
+    let (ins, outs) = (affine.linear.ins(), affine.linear.outs());
+    let (row_bits, col_bits) = (log2(rows)?, log2(cols)?);
+    if ins.bits() < row_bits.saturating_add(col_bits) {
+        return Err(EncodingError::OddTile);
+    }
+    // Which element bit each register bit and lane bit moves.
+    let mut registers = [None::<TileBit>; 16];
+    let mut lanes = [TileBit::Copy; 7];
+    for (k, column) in (0u8..row_bits.saturating_add(col_bits)).zip(affine.linear.columns()) {
+        let bit = k.checked_sub(col_bits).map_or(TileBit::Col(k), TileBit::Row);
+        let part = |axis: AxisId| outs.extract(*column, axis).unwrap_or(0);
+        let (lane, place, warp) = (part(AxisId::LANE), part(AxisId::BIT), part(AxisId::WARP));
+        if lane.count_ones().saturating_add(place.count_ones()).saturating_add(warp.count_ones()) != 1 {
+            return Err(EncodingError::OddTile);
+        }
+        if warp != 0 {
+            continue;
+        }
+        let slot = if lane != 0 {
+            lanes.get_mut(lane.trailing_zeros() as usize).map(|slot| *slot = bit)
+        } else {
+            registers.get_mut(place.trailing_zeros() as usize).map(|slot| *slot = Some(bit))
+        };
+        slot.ok_or(EncodingError::OddTile)?;
+    }
+    let mut tile = Tile::default();
+    let element = log2(element_bits)?;
+    for (k, bit) in (0u8..).zip(registers) {
+        if let Some(bit) = bit {
+            if k < element {
+                return Err(EncodingError::OddTile);
+            }
+            tile.register.push(bit)?;
+        }
+    }
+    for bit in lanes.iter().take(usize::from(outs.bits_of(AxisId::LANE))) {
+        tile.lane.push(*bit)?;
+    }
+    Ok(tile)
+}
+
+fn log2(value: u16) -> Result<u8, EncodingError> {
+    match value.is_power_of_two() {
+        true => Ok(value.trailing_zeros() as u8),
+        false => Err(EncodingError::OddTile),
+    }
+}
+
+impl MatrixTiles for TableTiles<'_> {
+    fn tile(&self, request: TileRequest) -> Result<Tile, EncodingError> {
+        let unknown = EncodingError::NoInstruction { m: request.m, n: request.n, k: request.k, bits: request.accumulator_bits };
+        if let Some((atom, shape)) = self.best(&request, false) {
+            let operand = self.operand(atom, &shape, request.side).ok_or(unknown)?;
+            let (rows, cols) = match request.side {
+                TileSide::A => (shape.m, shape.k),
+                TileSide::B => (shape.k, shape.n),
+                TileSide::D => (shape.m, shape.n),
+            };
+            return self.read(operand, request.side, rows, cols);
+        }
+        if !matches!(request.unit, MatrixUnit::Mfma(_)) {
+            return Err(unknown);
+        }
+        let (atom, shape) = self.best(&request, true).ok_or(unknown)?;
+        let read = |side: TileSide, rows: u16, cols: u16| {
+            let operand = self.operand(atom, &shape, side).ok_or(unknown)?;
+            self.read(operand, side, rows, cols)
+        };
+        let result = read(TileSide::D, shape.m, shape.n)?;
+        let lanes = u8::try_from(result.lane.len()).unwrap_or(0);
+        let (m, n) = (log2(request.m)?, log2(request.n)?);
+        match request.side {
+            TileSide::D => kin_result(&result, lanes, m, n),
+            TileSide::A => kin_operand(&read(TileSide::A, shape.m, shape.k)?.transposed(), lanes, m, n).map(Tile::transposed),
+            TileSide::B => kin_operand(&read(TileSide::B, shape.k, shape.n)?, lanes, n, m),
+        }
+    }
+}
+
+/// A result of `m` by `n` (log2) in the manner of another: a run of rows in registers, columns over the low lanes, rows over
+/// the rest, and further rows in further registers.
+fn kin_result(kin: &Tile, lanes: u8, m: u8, n: u8) -> Result<Tile, EncodingError> {
+    let mut tile = Tile::default();
+    let mut row = 0u8;
+    for _ in 0..kin.run.min(m) {
+        tile.register.push(TileBit::Row(row))?;
+        row = row.saturating_add(1);
+    }
+    for col in 0..n.min(lanes) {
+        tile.lane.push(TileBit::Col(col))?;
+    }
+    for _ in n..lanes {
+        let bit = if row < m { TileBit::Row(row) } else { TileBit::Copy };
+        row = row.saturating_add(1);
+        tile.lane.push(bit)?;
+    }
+    while row < m {
+        tile.register.push(TileBit::Row(row))?;
+        row = row.saturating_add(1);
+    }
+    Ok(tile)
+}
+
+/// An operand (k by `own`, log2) in the manner of another: a run of k in registers, its own dimension over the low lanes, k
+/// over the rest. Both operands have the same k, so what lanes number for one, registers number for the other.
+fn kin_operand(kin: &Tile, lanes: u8, own: u8, other: u8) -> Result<Tile, EncodingError> {
+    let mut tile = Tile::default();
+    let mut k = 0u8;
+    tile.run = kin.run;
+    for _ in 0..kin.run {
+        tile.register.push(TileBit::Row(k))?;
+        k = k.saturating_add(1);
+    }
+    for bit in 0..own.min(lanes) {
+        tile.lane.push(TileBit::Col(bit))?;
+    }
+    for _ in own..lanes {
+        tile.lane.push(TileBit::Row(k))?;
+        k = k.saturating_add(1);
+    }
+    // The other operand's lanes number more of k than this one's do.
+    for _ in other..own {
+        tile.register.push(TileBit::Row(k))?;
+        k = k.saturating_add(1);
+    }
+    Ok(tile)
+}

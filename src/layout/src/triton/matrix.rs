@@ -1,0 +1,544 @@
+//! Accumulators and operands of matrix instructions: a tile from the hardware tables, and how warps share a product.
+
+use super::bases::{Bases, Bits, LANE, REGISTER, WARP, log2, matrix_order, power};
+use super::distributed::k_dim;
+use super::few::Few;
+use super::{AmdMfma, AmdWmma, Cga, DotOp, EncodingError, Field, MAX_RANK, NvidiaMma, Order};
+use crate::axis::AxisId;
+use crate::linear::{Hw, Linear, Logical};
+
+/// The families of matrix units that encodings speak of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum MatrixUnit {
+    /// Instructions of one warp (`nvidia_mma`, major version 2).
+    Warp,
+    /// Instructions of four warps (`nvidia_mma`, major version 3); tiles are those of one warp.
+    WarpGroup,
+    /// `amd_mfma` of this version.
+    Mfma(u8),
+    /// `amd_wmma` of this version.
+    Wmma(u8),
+}
+
+/// Which matrix of the product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TileSide {
+    /// A: m rows, k columns.
+    A,
+    /// B: k rows, n columns.
+    B,
+    /// C and D: m rows, n columns.
+    D,
+}
+
+/// Whose tile is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TileRequest {
+    /// The unit.
+    pub unit: MatrixUnit,
+    /// The matrix.
+    pub side: TileSide,
+    /// Rows of the result (of one warp).
+    pub m: u16,
+    /// Columns of the result.
+    pub n: u16,
+    /// Depth; 0: not said.
+    pub k: u16,
+    /// Bits of an accumulator element; 0: not said.
+    pub accumulator_bits: u16,
+}
+
+/// What a bit of a lane's or register's number moves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TileBit {
+    /// Nothing: lanes hold copies.
+    #[default]
+    Copy,
+    /// This bit of the row.
+    Row(u8),
+    /// This bit of the column.
+    Col(u8),
+}
+
+/// One instruction's operand in one warp. Registers count elements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tile {
+    /// Bits of the element's number in the lane.
+    pub register: Few<TileBit, 12>,
+    /// Bits of the lane.
+    pub lane: Few<TileBit, 7>,
+    /// How many of the lowest register bits walk along k in one run (operands): the encoding's `kWidth` replaces them.
+    pub run: u8,
+}
+
+impl Tile {
+    /// From a linear layout with inputs `register` and `laneid` and two output dimensions: row, column.
+    ///
+    /// # Errors
+    /// [`EncodingError::OddTile`] if a bit moves more than one bit.
+    pub fn from_linear(linear: &Linear<Hw, Logical>) -> Result<Self, EncodingError> {
+        let mut out = Self::default();
+        let place = |label: AxisId, bit: u8| {
+            let part = |d: u8| linear.column_on(label, bit, AxisId::dim(d)).unwrap_or(0);
+            let exponent = |v: u64| u8::try_from(v.trailing_zeros()).unwrap_or(u8::MAX);
+            match (part(0), part(1)) {
+                (0, 0) => Ok(TileBit::Copy),
+                (row, 0) if row.is_power_of_two() => Ok(TileBit::Row(exponent(row))),
+                (0, col) if col.is_power_of_two() => Ok(TileBit::Col(exponent(col))),
+                _ => Err(EncodingError::OddTile),
+            }
+        };
+        for bit in 0..linear.ins().bits_of(AxisId::REGISTER) {
+            out.register.push(place(AxisId::REGISTER, bit)?)?;
+        }
+        for bit in 0..linear.ins().bits_of(AxisId::LANE) {
+            out.lane.push(place(AxisId::LANE, bit)?)?;
+        }
+        Ok(out)
+    }
+
+    /// The lowest register bits that walk along the columns (of A) or rows (of B) without a gap.
+    #[must_use]
+    pub fn run_of(&self, side: TileSide) -> u8 {
+        let bits = (0u8..).zip(self.register.iter());
+        let walks = |(k, bit): &(u8, TileBit)| match side {
+            TileSide::A => *bit == TileBit::Col(*k),
+            _ => *bit == TileBit::Row(*k),
+        };
+        u8::try_from(bits.take_while(walks).count()).unwrap_or(0)
+    }
+
+    /// The tile of the transposed matrix.
+    #[must_use]
+    pub fn transposed(mut self) -> Self {
+        let swap = |bit: &mut TileBit| {
+            *bit = match *bit {
+                TileBit::Row(b) => TileBit::Col(b),
+                TileBit::Col(b) => TileBit::Row(b),
+                TileBit::Copy => TileBit::Copy,
+            }
+        };
+        self.register.as_mut_slice().iter_mut().for_each(swap);
+        self.lane.as_mut_slice().iter_mut().for_each(swap);
+        self
+    }
+}
+
+/// Where tiles come from.
+pub trait MatrixTiles {
+    /// The tile of a matrix instruction's operand. An implementation may answer with that of a kindred instruction
+    /// of the same m and n where `k` or the accumulator's width does not move elements.
+    ///
+    /// # Errors
+    /// [`EncodingError::NoInstruction`], [`EncodingError::OddTile`].
+    fn tile(&self, request: TileRequest) -> Result<Tile, EncodingError>;
+}
+
+impl<T: MatrixTiles + ?Sized> MatrixTiles for &T {
+    fn tile(&self, request: TileRequest) -> Result<Tile, EncodingError> {
+        (**self).tile(request)
+    }
+}
+
+/// No tables: every matrix instruction is unknown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NoTiles;
+
+impl MatrixTiles for NoTiles {
+    fn tile(&self, request: TileRequest) -> Result<Tile, EncodingError> {
+        Err(unknown(request))
+    }
+}
+
+fn unknown(request: TileRequest) -> EncodingError {
+    EncodingError::NoInstruction {
+        m: request.m,
+        n: request.n,
+        k: request.k,
+        bits: request.accumulator_bits,
+    }
+}
+
+/// A batch dimension may stand before rows and columns.
+fn check_rank(shape: &Bits) -> Result<(usize, usize), EncodingError> {
+    match shape.rank() {
+        2 => Ok((0, 1)),
+        3 => Ok((1, 2)),
+        _ => Err(EncodingError::Rank {
+            field: Field::Shape,
+            expected: 2,
+            found: shape.rank,
+        }),
+    }
+}
+
+fn small(field: Field, value: u32) -> Result<u16, EncodingError> {
+    u16::try_from(value).map_err(|_| EncodingError::BadValue { field, value })
+}
+
+fn at(list: &[u32], k: usize, otherwise: u32) -> u32 {
+    list.get(k).copied().unwrap_or(otherwise)
+}
+
+/// k fastest, then the other dimension of the operand, then the batch.
+fn operand_order(dot: &DotOp, rank: usize) -> Result<Order, EncodingError> {
+    matrix_order(rank, dot.op_idx == 0)
+}
+
+/// Pushes one tile as it stands.
+fn place(out: &mut Bases, tile: &Tile, row: usize, col: usize) -> Result<(), EncodingError> {
+    for (input, bits) in [
+        (REGISTER, tile.register.as_slice()),
+        (LANE, tile.lane.as_slice()),
+    ] {
+        for bit in bits {
+            push(out, input, *bit, row, col)?;
+        }
+    }
+    Ok(())
+}
+
+fn push(
+    out: &mut Bases,
+    input: u8,
+    bit: TileBit,
+    row: usize,
+    col: usize,
+) -> Result<(), EncodingError> {
+    let mut at = [0u32; MAX_RANK];
+    let (dim, exponent) = match bit {
+        TileBit::Copy => return out.push(input, at),
+        TileBit::Row(b) => (row, b),
+        TileBit::Col(b) => (col, b),
+    };
+    if let Some(slot) = at.get_mut(dim) {
+        *slot = power(exponent);
+    }
+    out.push(input, at)
+}
+
+/// An operand's tile with another width of k: `(bits of the tile's own run of k, register bits, lane bits)`, in which
+/// bits of k count from the end of the run, and are `Row`, bits of the other dimension `Col`.
+struct Stretched {
+    above: Few<TileBit, 12>,
+    lane: Few<TileBit, 7>,
+}
+
+/// The run of k in the lowest registers is taken out: it is the convention of the product, `kWidth` replaces it.
+fn stretched(tile: &Tile, side: TileSide) -> Result<Stretched, EncodingError> {
+    let tile = if side == TileSide::A {
+        tile.transposed()
+    } else {
+        *tile
+    };
+    let run = tile.run;
+    let lower = |bit: TileBit| match bit {
+        TileBit::Row(b) => b
+            .checked_sub(run)
+            .map(TileBit::Row)
+            .ok_or(EncodingError::OddTile),
+        other => Ok(other),
+    };
+    let mut out = Stretched {
+        above: Few::new(),
+        lane: Few::new(),
+    };
+    for bit in tile.register.iter().skip(usize::from(run)) {
+        out.above.push(lower(bit)?)?;
+    }
+    for bit in tile.lane.iter() {
+        out.lane.push(lower(bit)?)?;
+    }
+    Ok(out)
+}
+
+/// Pushes `width` registers of k, then a stretched tile's other registers (if asked for) and its lanes.
+fn place_operand(
+    out: &mut Bases,
+    tile: &Stretched,
+    width: u8,
+    whole: bool,
+    k: usize,
+    other: usize,
+) -> Result<(), EncodingError> {
+    let raise = |bit: TileBit| match bit {
+        TileBit::Row(b) => TileBit::Row(b.saturating_add(width)),
+        bit => bit,
+    };
+    for b in 0..width {
+        push(out, REGISTER, TileBit::Row(b), k, other)?;
+    }
+    for bit in tile.lane.iter() {
+        push(out, LANE, raise(bit), k, other)?;
+    }
+    for bit in tile
+        .above
+        .iter()
+        .filter(|b| whole || !matches!(b, TileBit::Row(_)))
+    {
+        push(out, REGISTER, raise(bit), k, other)?;
+    }
+    Ok(())
+}
+
+fn operand_side(dot: &DotOp) -> TileSide {
+    if dot.op_idx == 0 {
+        TileSide::A
+    } else {
+        TileSide::B
+    }
+}
+
+/// `nvidia_mma` and its operands.
+pub(super) fn nvidia(
+    mma: &NvidiaMma,
+    dot: Option<&DotOp>,
+    shape: &Bits,
+    tiles: &impl MatrixTiles,
+) -> Result<Bases, EncodingError> {
+    let (row, col) = check_rank(shape)?;
+    shape.fits(Field::WarpsPerCta, mma.warps_per_cta.len())?;
+    let instr = mma.instr_shape.as_slice();
+    // Version 2 says (batch,) m, n; version 3 says m, n, k, the m of one of its four warps.
+    let (unit, m, n, k) = match mma.major {
+        2 => {
+            shape.fits(Field::InstrShape, instr.len())?;
+            (MatrixUnit::Warp, at(instr, row, 0), at(instr, col, 0), 0)
+        }
+        3 => (
+            MatrixUnit::WarpGroup,
+            at(instr, 0, 0),
+            at(instr, 1, 0),
+            at(instr, 2, 0),
+        ),
+        other => {
+            return Err(EncodingError::BadValue {
+                field: Field::Version,
+                value: u32::from(other),
+            });
+        }
+    };
+    let (m, n) = (small(Field::InstrShape, m)?, small(Field::InstrShape, n)?);
+    // The warps of a warpgroup go down the rows first.
+    let warp_order = matrix_order(shape.rank(), mma.major == 2)?;
+    let warps = mma.warps_per_cta.as_slice();
+    let mut request = TileRequest {
+        unit,
+        side: TileSide::D,
+        m,
+        n,
+        k: small(Field::InstrShape, k)?,
+        accumulator_bits: 0,
+    };
+    let Some(dot) = dot else {
+        if !n.is_power_of_two() {
+            return Err(EncodingError::OddInstruction { n });
+        }
+        let tile = tiles.tile(request)?;
+        let mut out = Bases::new(shape.rank(), matrix_order(shape.rank(), true)?);
+        place(&mut out, &tile, row, col)?;
+        out.nested(Field::WarpsPerCta, WARP, warps, warp_order.as_slice())?;
+        out.combine(&mma.cga, shape)?;
+        return Ok(out);
+    };
+    let k_at = k_dim(dot, shape.rank())?;
+    if unit == MatrixUnit::WarpGroup && dot.op_idx == 1 {
+        return Err(EncodingError::OperandInMemory { operand: 1 });
+    }
+    request.side = operand_side(dot);
+    request.k = 0;
+    let other = if request.side == TileSide::A { row } else { col };
+    let tile = stretched(&tiles.tile(request)?, request.side)?;
+    let mut out = Bases::new(shape.rank(), operand_order(dot, shape.rank())?);
+    let width = log2(Field::KWidth, 0, dot.k_width)?;
+    place_operand(&mut out, &tile, width, true, k_at, other)?;
+    out.nested_but(Field::WarpsPerCta, WARP, warps, warp_order.as_slice(), k_at)?;
+    out.combine(&shared_along(&mma.cga, k_at), shape)?;
+    Ok(out)
+}
+
+/// The cluster of an operand: blocks that differ along k share it.
+pub(super) fn shared_along(cga: &Cga, k: usize) -> Cga {
+    let mut out = *cga;
+    for basis in out.bases.as_mut_slice() {
+        if let Some(slot) = basis.get_mut(k) {
+            *slot = 0;
+        }
+    }
+    out
+}
+
+/// `amd_mfma` and its operands.
+pub(super) fn mfma(
+    mfma: &AmdMfma,
+    dot: Option<&DotOp>,
+    shape: &Bits,
+    tiles: &impl MatrixTiles,
+) -> Result<Bases, EncodingError> {
+    let (row, col) = check_rank(shape)?;
+    let rank = shape.rank();
+    shape.fits(Field::WarpsPerCta, mfma.warps_per_cta.len())?;
+    if !mfma.tiles_per_warp.is_empty() {
+        shape.fits(Field::TilesPerWarp, mfma.tiles_per_warp.len())?;
+    }
+    let instr = mfma.instr_shape.as_slice();
+    let m = small(Field::InstrShape, at(instr, 0, 0))?;
+    let n = small(Field::InstrShape, at(instr, 1, 0))?;
+    let mut request = TileRequest {
+        unit: MatrixUnit::Mfma(mfma.version),
+        side: TileSide::D,
+        m,
+        n,
+        k: small(Field::InstrShape, at(instr, 2, 0))?,
+        accumulator_bits: mfma.element_bits,
+    };
+    let warps = mfma.warps_per_cta.as_slice();
+    let per_warp = |d: usize| {
+        log2(
+            Field::TilesPerWarp,
+            d,
+            at(mfma.tiles_per_warp.as_slice(), d, 1),
+        )
+    };
+    let warp_bits = |d: usize| log2(Field::WarpsPerCta, d, at(warps, d, 1));
+    let Some(dot) = dot else {
+        // An oblong result of 64 rows is that of 64 columns with the operands exchanged, so it comes out transposed.
+        if m > n && !mfma.is_transposed {
+            return Err(EncodingError::MustBeTransposed { m, n });
+        }
+        let tile = if mfma.is_transposed {
+            (request.m, request.n) = (n, m);
+            tiles.tile(request)?.transposed()
+        } else {
+            tiles.tile(request)?
+        };
+        let mut out = Bases::new(rank, matrix_order(rank, true)?);
+        place(&mut out, &tile, row, col)?;
+        out.extend(REGISTER, col, per_warp(col)?)?;
+        out.extend(WARP, col, warp_bits(col)?)?;
+        // Tiles go on along a whole row of the tensor before the next row of tiles begins.
+        let rest = shape.get(col).saturating_sub(out.bits.get(col));
+        out.extend(REGISTER, col, rest)?;
+        out.extend(REGISTER, row, per_warp(row)?)?;
+        out.extend(WARP, row, warp_bits(row)?)?;
+        if rank == 3 {
+            out.extend(WARP, 0, warp_bits(0)?)?;
+        }
+        out.combine(&mfma.cga, shape)?;
+        return Ok(out);
+    };
+    let k_at = k_dim(dot, rank)?;
+    request.side = operand_side(dot);
+    let other = if request.side == TileSide::A { row } else { col };
+    let tile = stretched(&tiles.tile(request)?, request.side)?;
+    let order = operand_order(dot, rank)?;
+    let mut out = Bases::new(rank, order);
+    let width = log2(Field::KWidth, 0, dot.k_width)?;
+    place_operand(&mut out, &tile, width, true, k_at, other)?;
+    let rest = shape.get(k_at).saturating_sub(out.bits.get(k_at));
+    out.extend(REGISTER, k_at, rest)?;
+    out.extend(REGISTER, other, per_warp(other)?)?;
+    let warp_order = matrix_order(rank, true)?;
+    out.nested_but(Field::WarpsPerCta, WARP, warps, warp_order.as_slice(), k_at)?;
+    out.combine(&mfma.cga, shape)?;
+    Ok(out)
+}
+
+
+/// `amd_wmma` and its operands.
+pub(super) fn wmma(
+    wmma: &AmdWmma,
+    dot: Option<&DotOp>,
+    shape: &Bits,
+    tiles: &impl MatrixTiles,
+) -> Result<Bases, EncodingError> {
+    let (row, col) = check_rank(shape)?;
+    let rank = shape.rank();
+    shape.fits(Field::Shape, usize::from(wmma.rank))?;
+    let instr = wmma.instr_shape.as_slice();
+    // An oblong form is squares, one above the other in further registers; the transposed form exchanges m and n.
+    let (m, n) = match (at(instr, 0, 0), at(instr, 1, 0), wmma.is_transposed) {
+        (m, n, false) => (m, n),
+        (m, n, true) => (n, m),
+    };
+    let side = m.min(n);
+    let side_bits = log2(Field::InstrShape, 0, side)?;
+    let more_rows = log2(Field::InstrShape, 0, m)?.saturating_sub(side_bits);
+    let more_cols = log2(Field::InstrShape, 1, n)?.saturating_sub(side_bits);
+    let side = small(Field::InstrShape, side)?;
+    let depth = at(instr, 2, 0);
+    let mut request = TileRequest {
+        unit: MatrixUnit::Wmma(wmma.version),
+        side: TileSide::D,
+        m: side,
+        n: side,
+        k: small(Field::InstrShape, depth)?,
+        accumulator_bits: 32,
+    };
+    let wide = |bases: &super::TileBases, without: Option<usize>| {
+        let mut out: Few<[u32; MAX_RANK], { super::MAX_TILE_BASES }> = Few::new();
+        for basis in bases.iter() {
+            let mut at = [0u32; MAX_RANK];
+            for (d, (slot, v)) in at.iter_mut().zip(basis).enumerate() {
+                if d >= rank && v != 0 {
+                    return Err(EncodingError::Rank {
+                        field: Field::Bases,
+                        expected: shape.rank,
+                        found: u8::try_from(d).unwrap_or(u8::MAX).saturating_add(1),
+                    });
+                }
+                *slot = if without == Some(d) { 0 } else { u32::from(v) };
+            }
+            out.push(at)?;
+        }
+        Ok(out)
+    };
+    let Some(dot) = dot else {
+        let tile = tiles.tile(request)?;
+        let tile = if wmma.is_transposed {
+            tile.transposed()
+        } else {
+            tile
+        };
+        let mut out = Bases::new(rank, matrix_order(rank, true)?);
+        place(&mut out, &tile, row, col)?;
+        out.extend(REGISTER, row, more_rows)?;
+        out.extend(REGISTER, col, more_cols)?;
+        let own = out.bits;
+        out.on_top(REGISTER, wide(&wmma.reg_bases, None)?.as_slice(), &own)?;
+        out.on_top(WARP, wide(&wmma.warp_bases, None)?.as_slice(), &own)?;
+        return finish(out, &wmma.cga, shape);
+    };
+    let k_at = k_dim(dot, rank)?;
+    request.side = operand_side(dot);
+    let other = if request.side == TileSide::A { row } else { col };
+    let tile = stretched(&tiles.tile(request)?, request.side)?;
+    let mut out = Bases::new(rank, operand_order(dot, rank)?);
+    let width = log2(Field::KWidth, 0, dot.k_width)?;
+    place_operand(&mut out, &tile, width, false, k_at, other)?;
+    // Lanes that do not number rows number k, or hold copies; either way they count for the repetition along k.
+    let lanes = u8::try_from(tile.lane.len()).unwrap_or(u8::MAX);
+    let spare = lanes.saturating_sub(side_bits);
+    let k_bits = log2(Field::InstrShape, 2, depth)?;
+    let rest = k_bits.saturating_sub(width.saturating_add(spare));
+    out.extend(REGISTER, k_at, rest)?;
+    let more = if other == row { more_rows } else { more_cols };
+    out.extend(REGISTER, other, more)?;
+    let own = out.bits;
+    let mut kept: Few<[u32; MAX_RANK], { super::MAX_TILE_BASES }> = Few::new();
+    for basis in wide(&wmma.reg_bases, Some(k_at))?.iter() {
+        if basis.iter().any(|v| *v != 0) {
+            kept.push(basis)?;
+        }
+    }
+    out.on_top(REGISTER, kept.as_slice(), &own)?;
+    let warps = wide(&wmma.warp_bases, Some(k_at))?;
+    out.on_top(WARP, warps.as_slice(), &own)?;
+    finish(out, &wmma.cga, shape)
+}
+
+fn finish(mut out: Bases, cga: &Cga, shape: &Bits) -> Result<Bases, EncodingError> {
+    out.combine(cga, shape)?;
+    Ok(out)
+}

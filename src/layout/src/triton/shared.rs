@@ -1,0 +1,144 @@
+//! Encodings of tensors in shared memory: swizzled, rotating, given bit by bit, and cut into partitions.
+
+use super::bases::{Bases, Bits, REGISTER, SHARED, check_order, log2, power};
+use super::distributed::unpacked;
+use super::{Base, EncodingError, Field, MAX_RANK, Partition, Swizzled, nvmma};
+use crate::axis::AxisId;
+use crate::linear::{Hw, Linear, Logical};
+
+/// The input dimension that counts allocations of a partitioned encoding.
+pub const PARTITION: AxisId = AxisId::BANK;
+
+/// See [`super::to_linear`].
+pub(super) fn to_linear(
+    base: &Base,
+    shape: &[u32],
+) -> Result<Linear<Hw, Logical>, EncodingError> {
+    let bits = Bits::new(shape)?;
+    match base {
+        Base::Swizzled(s) => swizzled(s, &bits, false)?.finish(&SHARED, &bits),
+        Base::Rotating(s) => swizzled(s, &bits, true)?.finish(&SHARED, &bits),
+        Base::Nvmma(n) => nvmma::bases(n, &bits)?.finish(&SHARED, &bits),
+        Base::SharedLinear(linear, _) => {
+            same_shape(linear, &bits)?;
+            if !linear.is_surjective() {
+                let bits = linear.outs().bits();
+                return Err(EncodingError::NotCovered { dim: 0, bits });
+            }
+            Ok(linear.clone())
+        }
+        Base::Padded(_) => Err(EncodingError::Padded),
+        Base::Auto | Base::Coalesced => Err(EncodingError::Placeholder),
+        _ => Err(EncodingError::WrongKind),
+    }
+}
+
+/// The linear layout's outputs are the shape.
+pub(super) fn same_shape(
+    linear: &Linear<Hw, Logical>,
+    shape: &Bits,
+) -> Result<(), EncodingError> {
+    shape.fits(Field::Shape, linear.outs().len())?;
+    for (d, (axis, bits)) in linear.outs().iter().enumerate() {
+        if bits != shape.get(d) {
+            return Err(EncodingError::Layout(crate::error::Error::DimBits {
+                axis,
+                expected: bits,
+                found: shape.get(d),
+            }));
+        }
+    }
+    Ok(())
+}
+
+/// Columns and rows with an XOR of the column by the row's phase. Rotating: the phase of a row also depends on
+/// the block of `perPhase * maxPhase` rows that it lies in.
+fn swizzled(s: &Swizzled, shape: &Bits, rotating: bool) -> Result<Bases, EncodingError> {
+    shape.fits(Field::Order, s.order.len())?;
+    check_order(s.order.as_slice(), shape.rank())?;
+    let own = shape.per_block(&s.cga)?;
+    let (vec, per, most) = (
+        log2(Field::Vec, 0, s.vec)?,
+        log2(Field::PerPhase, 0, s.per_phase)?,
+        log2(Field::MaxPhase, 0, s.max_phase)?,
+    );
+    let mut out = Bases::new(shape.rank(), s.order);
+    let mut dims = s.order.iter().map(usize::from);
+    let (col, row) = (dims.next(), dims.next());
+    if let Some(col) = col {
+        out.extend(REGISTER, col, own.get(col))?;
+    }
+    if let (Some(col), Some(row)) = (col, row) {
+        let cols = own.get(col);
+        for bit in 0..own.get(row) {
+            let mut phase = 0u32;
+            // Row bits per..per+most number the phase; rotating: those above number the block as well.
+            if let Some(p) = bit.checked_sub(per).filter(|p| *p < most) {
+                phase |= power(p);
+            }
+            let above = bit.checked_sub(per.saturating_add(most));
+            if let (true, Some(p)) = (rotating, above.filter(|p| *p < most)) {
+                phase |= power(p);
+            }
+            let moved = phase.checked_shl(u32::from(vec)).unwrap_or(0);
+            let moved = moved & power(cols).wrapping_sub(1);
+            let mut at = [0u32; MAX_RANK];
+            if let Some(slot) = at.get_mut(row) {
+                *slot = power(bit);
+            }
+            if let Some(slot) = at.get_mut(col) {
+                *slot = moved;
+            }
+            out.push(REGISTER, at)?;
+        }
+    }
+    for dim in dims {
+        out.extend(REGISTER, dim, own.get(dim))?;
+    }
+    out.combine(&s.cga, shape)?;
+    Ok(out)
+}
+
+/// Pieces along one dimension, dealt round robin to separate allocations: inputs `offset`, [`PARTITION`], `block`.
+pub(super) fn partitioned(
+    base: &Base,
+    partition: &Partition,
+    shape: &[u32],
+) -> Result<Linear<Hw, Logical>, EncodingError> {
+    let bits = Bits::new(shape)?;
+    let dim = usize::from(partition.dim);
+    if dim >= bits.rank() {
+        return Err(EncodingError::BadValue {
+            field: Field::Dim,
+            value: u32::from(partition.dim),
+        });
+    }
+    let parts = log2(Field::Partitions, 0, partition.partitions)?;
+    let groups = log2(Field::Partitions, 1, partition.groups)?;
+    let whole = bits.get(dim);
+    let piece = whole
+        .checked_sub(parts.saturating_add(groups))
+        .ok_or(EncodingError::BadValue {
+            field: Field::Partitions,
+            value: power(parts.saturating_add(groups)),
+        })?;
+    let mut inner = bits;
+    inner.set(dim, piece);
+    let mut extents = [1u32; MAX_RANK];
+    for (d, slot) in extents.iter_mut().enumerate() {
+        *slot = power(inner.get(d));
+    }
+    let one = match base {
+        Base::Padded(p) => {
+            same_shape(&p.linear, &inner)?;
+            p.linear.clone()
+        }
+        base => to_linear(base, extents.get(..bits.rank()).unwrap_or(&[]))?,
+    };
+    let order = super::bases::matrix_order(bits.rank(), true)?;
+    let mut out = unpacked(&one, &SHARED, order)?;
+    const LABELS: [AxisId; 4] = [AxisId::M, PARTITION, AxisId::M, AxisId::BLOCK];
+    out.extend(1, dim, parts)?;
+    out.extend(REGISTER, dim, groups)?;
+    out.finish(&LABELS, &bits)
+}

@@ -1,0 +1,149 @@
+//! Tensor memory: inputs are its lanes (rows, [`AxisId::TLANE`](crate::AxisId::TLANE)) and its columns
+//! ([`AxisId::TCOL`](crate::AxisId::TCOL)). A zero column there is memory that the tensor does not use, or a copy.
+
+use super::bases::{Bases, Bits, TENSOR, log2, matrix_order, power};
+use super::few::Few;
+use super::{Cga, CtaMode, EncodingError, Field, MAX_RANK, TensorMemory};
+use crate::linear::{Hw, Linear, Logical};
+
+const ROW: u8 = 0;
+const COL: u8 = 1;
+
+fn two_dimensions(shape: &[u32]) -> Result<Bits, EncodingError> {
+    let bits = Bits::new(shape)?;
+    bits.fits(Field::Shape, 2).map_err(|_| EncodingError::Rank {
+        field: Field::Shape,
+        expected: 2,
+        found: bits.rank,
+    })?;
+    Ok(bits)
+}
+
+/// The tile of `memory`, repeated along columns: down the rows first, then along the columns.
+pub(super) fn to_linear(
+    memory: &TensorMemory,
+    shape: &[u32],
+) -> Result<Linear<Hw, Logical>, EncodingError> {
+    let bits = two_dimensions(shape)?;
+    let own = bits.per_block(&memory.cga)?;
+    let m = log2(Field::BlockM, 0, memory.block_m)?;
+    if !matches!(memory.block_m, 64 | 128) {
+        return Err(EncodingError::BadValue {
+            field: Field::BlockM,
+            value: memory.block_m,
+        });
+    }
+    let n = log2(Field::BlockN, 0, memory.block_n)?.min(own.get(1));
+    let stride = log2(Field::ColStride, 0, memory.col_stride)?;
+    if memory.fp4_padded && stride != 0 {
+        return Err(EncodingError::Fp4ColStride {
+            found: memory.col_stride,
+        });
+    }
+    let too_large = |dim: u8, block: u8, extent: u8| EncodingError::BlockTooLarge {
+        dim,
+        block: power(block),
+        extent: power(extent),
+    };
+    if m > own.get(0) {
+        return Err(too_large(0, m, own.get(0)));
+    }
+    let mut out = Bases::new(2, matrix_order(2, true)?);
+    if memory.cta_mode != CtaMode::TwoRhs {
+        out.copies(COL, stride)?;
+    }
+    match (memory.cta_mode, memory.block_m) {
+        (CtaMode::TwoLhs, _) => {
+            out.extend(ROW, 0, m)?;
+            out.extend(COL, 1, n)?;
+            out.copies(ROW, 1)?;
+        }
+        (CtaMode::TwoRhs, _) => {
+            let half = n.checked_sub(1).ok_or(too_large(1, 1, n))?;
+            out.extend(ROW, 0, m)?;
+            out.extend(COL, 1, half)?;
+            out.extend(ROW, 1, 1)?;
+        }
+        (CtaMode::Default, 64) if !memory.two_ctas => {
+            // Sixteen lanes of each quarter: the other sixteen take the next tile, below if there is one, else beside.
+            out.extend(ROW, 0, 4)?;
+            out.extend(COL, 1, n)?;
+            let mut next = [0u32; MAX_RANK];
+            if own.get(0) > m {
+                next = [power(m), 0, 0, 0, 0, 0, 0, 0];
+            } else if own.get(1) > n {
+                next = [0, power(n), 0, 0, 0, 0, 0, 0];
+            }
+            let low = out.bits;
+            out.push(ROW, next)?;
+            out.push(ROW, [16, 0, 0, 0, 0, 0, 0, 0])?;
+            out.push(ROW, [32, 0, 0, 0, 0, 0, 0, 0])?;
+            let _ = low;
+        }
+        _ => {
+            out.extend(ROW, 0, m)?;
+            let turned = memory.two_ctas && memory.block_m == 64;
+            let (left, lanes) = if turned {
+                (n.checked_sub(1).ok_or(too_large(1, 1, n))?, 1)
+            } else {
+                (n, 0)
+            };
+            out.extend(COL, 1, left)?;
+            out.extend(ROW, 1, lanes)?;
+        }
+    }
+    for (dim, input) in [(0usize, COL), (1, COL)] {
+        let rest = own
+            .get(dim)
+            .checked_sub(out.bits.get(dim))
+            .ok_or(too_large(
+                u8::try_from(dim).unwrap_or(u8::MAX),
+                out.bits.get(dim),
+                own.get(dim),
+            ))?;
+        out.extend(input, dim, rest)?;
+    }
+    on_top(&mut out, &memory.cga)?;
+    out.finish(&TENSOR, &out.bits.clone())
+}
+
+/// Scale factors: 32 rows copied to the four quarters, four columns, then further rows and columns.
+pub(super) fn scales(
+    cga: &Cga,
+    order: &Few<u8, 2>,
+    shape: &[u32],
+) -> Result<Linear<Hw, Logical>, EncodingError> {
+    let bits = two_dimensions(shape)?;
+    let own = bits.per_block(cga)?;
+    let mut out = Bases::new(2, matrix_order(2, true)?);
+    out.extend(ROW, 0, 5)?;
+    out.copies(ROW, 2)?;
+    out.extend(COL, 1, 2)?;
+    out.extend(COL, 0, 1)?;
+    let order = if order.is_empty() {
+        Few::from_slice(&[0, 1])?
+    } else {
+        *order
+    };
+    super::bases::check_order(order.as_slice(), 2)?;
+    for dim in order.iter().map(usize::from) {
+        let rest = own.get(dim).saturating_sub(out.bits.get(dim));
+        out.extend(COL, dim, rest)?;
+    }
+    out.shrink(&own, false);
+    on_top(&mut out, cga)?;
+    out.finish(&TENSOR, &bits)
+}
+
+/// The blocks of a cluster, whose bases count whole tensors of one block.
+fn on_top(out: &mut Bases, cga: &Cga) -> Result<(), EncodingError> {
+    let own = out.bits;
+    for basis in cga.bases.as_slice() {
+        let mut at = [0u32; MAX_RANK];
+        for (slot, v) in at.iter_mut().zip(basis) {
+            *slot = u32::from(*v);
+        }
+        out.on_top(super::bases::BLOCK, core::slice::from_ref(&at), &own)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,33 @@
+//! Time of a short call: the median over batches, so that a busy machine disturbs little.
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+/// Batches of one measurement.
+const BATCHES: usize = 15;
+/// How long a batch is meant to last.
+const BATCH: Duration = Duration::from_millis(3);
+
+/// Nanoseconds that `f` takes; its argument counts the calls, so that inputs can vary.
+pub fn nanoseconds<R>(mut f: impl FnMut(usize) -> R) -> f64 {
+    let mut calls = 1;
+    loop {
+        let took = batch(calls, &mut f);
+        if took >= BATCH / 4 || calls >= 1 << 22 {
+            let one = took.as_secs_f64().max(1e-9) / calls as f64;
+            calls = ((BATCH.as_secs_f64() / one) as usize).clamp(1, 1 << 24);
+            break;
+        }
+        calls *= 2;
+    }
+    let mut times: Vec<f64> = (0..BATCHES).map(|_| batch(calls, &mut f).as_nanos() as f64 / calls as f64).collect();
+    times.sort_by(f64::total_cmp);
+    times[BATCHES / 2]
+}
+
+fn batch<R>(calls: usize, f: &mut impl FnMut(usize) -> R) -> Duration {
+    let start = Instant::now();
+    for call in 0..calls {
+        black_box(f(black_box(call)));
+    }
+    start.elapsed()
+}

@@ -1,0 +1,65 @@
+//! Size of what ships: tables by architecture, and `.text` with `.rodata` of small programs without an operating system.
+//!
+//! Table bytes are summed over the statics that the table compiler writes ([`lanebook_gen::Compiled::weights`]), for each
+//! architecture alone, as `LANEBOOK_ARCHS` builds it. The sections are those of `image/`, which `size.sh` builds and links.
+use crate::report::Report;
+use lanebook_gen::{Compiled, Mode, Wish, compile_wish};
+use std::path::{Path, PathBuf};
+
+/// The section's heading.
+pub const SECTION: &str = "Size (64-bit pointers; budget 128 KiB choose + emit, 384 KiB with parsers and passes, one architecture)";
+
+const SMALL: f64 = 131_072.0;
+const LARGE: f64 = 393_216.0;
+
+/// The repository's folder.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The tables for one architecture, or for all.
+fn tables(arch: Option<&str>) -> Option<Compiled> {
+    let archs = arch.map(|name| vec![name.to_string()]);
+    compile_wish(&root(), Mode::Draft, &Wish { archs, extra: None }).ok()
+}
+
+fn bytes(compiled: &Compiled) -> usize {
+    compiled.weights().iter().map(|weight| weight.bytes).sum()
+}
+
+/// Measures tables, then reads what `size.sh` left.
+pub fn measure(report: &mut Report) {
+    match tables(None) {
+        Some(all) => {
+            let names: Vec<&str> = all.tables().archs.iter().map(|arch| arch.name).collect();
+            report.alone(SECTION, format!("tables, all {} architectures", names.len()), bytes(&all) as f64, "B");
+            for name in names {
+                if let Some(one) = tables(Some(name)) {
+                    report.held(SECTION, format!("tables, {name} alone"), bytes(&one) as f64, "B", SMALL, "the budget for tables and code together");
+                    let heavy: Vec<String> = one.weights().iter().take(5).map(|w| format!("{} {}", w.kind, w.bytes)).collect();
+                    report.note(SECTION, format!("tables, {name}: {}", heavy.join(", ")));
+                }
+            }
+        }
+        None => report.note(SECTION, "the tables do not compile at the moment: `lanebook check` says why"),
+    }
+    images(report);
+}
+
+/// Lines `NAME SMALL|LARGE TEXT RODATA DATA` of the file that `size.sh` writes.
+fn images(report: &mut Report) {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    let Ok(list) = std::fs::read_to_string(target.join("image/sizes.txt")) else {
+        report.note(SECTION, ".text and .rodata: run tests/bench/size.sh once (it builds and links the images)");
+        return;
+    };
+    for line in list.lines() {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        if let [name, budget, text, rodata, data] = fields[..]
+            && let (Ok(text), Ok(rodata), Ok(data)) = (text.parse::<u32>(), rodata.parse::<u32>(), data.parse::<u32>())
+        {
+            let budget = if budget == "SMALL" { SMALL } else { LARGE };
+            report.held(SECTION, format!("image {name}"), f64::from(text + rodata + data), "B", budget, format!("the budget; .text {text}, .rodata {rodata}, .data {data}"));
+        }
+    }
+}

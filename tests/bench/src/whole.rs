@@ -1,0 +1,85 @@
+//! The whole compile: text in, text out, on every architecture, beside Triton's front half.
+use crate::clock::nanoseconds;
+use crate::report::Report;
+use crate::{EXAMPLES, room};
+use lanebook::TABLES;
+use lanebook::compile::{Compiled, compile, plan};
+use lanebook::ir::{Options, Program, SmallStorage, parse, verify};
+use lanebook::tables::ArchId;
+use std::fmt::{self, Write};
+
+/// The section's heading.
+pub const SECTION: &str = "Whole compile (Triton: make_ttgir + make_llir on one matmul kernel, facts/triton.md 7, another machine)";
+
+/// Triton's front half by vendor in microseconds, and for what.
+const TRITON: [(&str, f64, &str); 2] = [("nvidia", 472_000.0, "Triton sm_80, 78 + 394 ms"), ("amd", 719_000.0, "Triton gfx942, 63 + 656 ms")];
+
+/// Storage for every program here.
+pub type Room = lanebook::compile::Storage<2048, 768, 1536, 0>;
+
+/// A sink that forgets: the text is made, not kept.
+struct Gone(usize);
+
+impl Write for Gone {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0 += text.len();
+        Ok(())
+    }
+}
+
+/// Reads and checks a program.
+///
+/// # Panics
+/// If it is wrong; the message says how.
+pub fn read<'s, 't>(storage: &'s mut SmallStorage, text: &'t str) -> Program<'s, 't> {
+    let mut program = parse(storage.pools(), &TABLES, text, Options::default()).unwrap_or_else(|e| panic!("{e:?}"));
+    verify(&mut program).unwrap_or_else(|e| panic!("{e:?}"));
+    program
+}
+
+/// Compiles `text` for an architecture and hands program and result to `f`; the error is what the compiler said.
+///
+/// # Errors
+/// An architecture that cannot do it.
+pub fn with_compiled<R>(text: &str, arch: ArchId, f: impl FnOnce(&Program<'_, '_>, &Compiled<'_>) -> R) -> Result<R, String> {
+    let mut storage = Box::new(SmallStorage::new());
+    let program = read(&mut storage, text);
+    let mut room = Box::new(Room::new());
+    let compiled = compile(&TABLES, arch, &program, room.scratch()).map_err(|e| format!("{e:?}"))?;
+    Ok(f(&program, &compiled))
+}
+
+/// Architectures of the tables with their ids.
+pub fn archs() -> impl Iterator<Item = (ArchId, &'static lanebook::tables::Arch<'static>)> {
+    (0..).map(ArchId).zip(TABLES.archs)
+}
+
+/// Measures both examples on all architectures, stage by stage and whole.
+pub fn measure(report: &mut Report) {
+    let (mut storage, mut scratch) = (Box::new(SmallStorage::new()), Box::new(Room::new()));
+    for (name, text) in EXAMPLES {
+        let reading = nanoseconds(|_| read(&mut storage, text).usage());
+        report.alone(SECTION, format!("{name}: read and verify"), reading / 1e3, "us");
+        for (id, arch) in archs() {
+            if let Err(refusal) = with_compiled(text, id, |_, _| ()) {
+                report.note(SECTION, format!("{name} {}: not measured, {refusal}", arch.name));
+                continue;
+            }
+            let planning = {
+                let program = read(&mut storage, text);
+                nanoseconds(|_| plan(&TABLES, id, &program, scratch.scratch()).is_ok())
+            };
+            let whole = nanoseconds(|_| {
+                let program = read(&mut storage, text);
+                let compiled = compile(&TABLES, id, &program, scratch.scratch()).expect("compiled before");
+                let mut out = Gone(0);
+                compiled.write(&TABLES, &program, &mut out).expect("the sink takes everything");
+                out.0
+            });
+            report.alone(SECTION, format!("{name} {}: plan", arch.name), planning / 1e3, "us");
+            let (_, triton, whose) = TRITON.iter().find(|(vendor, ..)| *vendor == arch.vendor).unwrap_or(&TRITON[0]);
+            report.held(SECTION, format!("{name} {}: whole, budget 500 us", arch.name), whole / 1e3, "us", *triton, *whose);
+        }
+    }
+    report.note(SECTION, format!("stages are measured alone; the rest of the whole is emission and text. {}", room::STACK));
+}

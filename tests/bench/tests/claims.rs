@@ -1,0 +1,43 @@
+//! What does not depend on the machine: instruction counts beside Triton's, and that the report is complete.
+use lanebook_bench::{address, algebra, lookup, room, size, whole};
+
+/// "Never more": neither to the first address nor for all further ones.
+#[test]
+fn no_sequence_costs_more_address_instructions_than_triton() {
+    let counts = address::counts();
+    assert_eq!(counts.len(), 8, "both architectures are in the tables");
+    let mut worse = Vec::new();
+    for count in &counts {
+        let (first, further, _) = count.triton;
+        if count.first > first || count.further > further {
+            worse.push(format!("{count:?}"));
+        }
+        assert!(count.accesses > 0 && !count.atom.is_empty(), "{count:?}");
+    }
+    assert!(worse.is_empty(), "more than Triton's:\n{}", worse.join("\n"));
+}
+
+/// Where Triton's sequence takes as many accesses, so does this one.
+#[test]
+fn accesses_are_as_wide_as_triton_s() {
+    for count in address::counts() {
+        assert!(count.accesses <= count.triton.2, "{count:?}");
+    }
+}
+
+#[test]
+fn the_report_has_every_row() {
+    let report = lanebook_bench::report();
+    for (section, least) in [(lookup::SECTION, 9), (algebra::SECTION, 17), (whole::SECTION, 2 * (1 + 2 * 2)), (room::SECTION, 2 + 2 * 3), (size::SECTION, 3), (address::SECTION, 16)] {
+        let rows = report.rows.iter().filter(|row| row.section == section).count();
+        assert!(rows >= least, "{section}: {rows} rows, at least {least} expected");
+    }
+    for row in &report.rows {
+        assert!(row.value.is_finite() && row.value >= 0.0, "{row:?}");
+    }
+    for row in report.rows.iter().filter(|row| row.section != address::SECTION) {
+        assert!(row.value > 0.0, "{row:?}");
+    }
+    let text = report.to_string();
+    assert!(report.rows.iter().all(|row| text.contains(&row.what)));
+}
