@@ -10,6 +10,7 @@
 extern crate std;
 
 pub mod assign;
+pub mod check;
 pub mod compile;
 pub mod emit;
 pub mod encoding;

@@ -8,7 +8,7 @@ use lanebook_tables::{ArchId, Atom, IsaId, MatrixShape, Operand, Tables};
 /// The matrix instructions of one architecture.
 ///
 /// An atom is chosen by m and n of the result and by whether one warp or several work together; among those, in this
-/// order: the architecture has it; its accumulator has the width asked for; its k is the one asked for, or else its
+/// order: its accumulator has the width asked for; the architecture has it; its k is the one asked for, or else its
 /// operands are the widest along k. Where no table has the m and n at all, the tile is *that of a kin*: results and
 /// operands number lanes and registers in the manner of the architecture's other forms, in as many lanes. So an
 /// encoding that mixes a shape with another generation's k, as Triton allows, still has its layout.
@@ -57,7 +57,7 @@ impl<'t> TableTiles<'t> {
             }
             let bits = |operand: &Operand<'_>| operand.dtype.and_then(|id| self.tables.dtype(id)).map_or(0, |d| d.bits);
             let depth_bits = atom.operands.get(usize::from(shape.a)).map_or(0, |a| u32::from(bits(a)).saturating_mul(u32::from(shape.k)));
-            let merit = (own, request.accumulator_bits == 0 || bits(d) == request.accumulator_bits, shape.k == request.k, depth_bits);
+            let merit = (request.accumulator_bits == 0 || bits(d) == request.accumulator_bits, own, shape.k == request.k, depth_bits);
             if best.as_ref().is_none_or(|b| merit > b.merit) {
                 best = Some(Candidate { atom, shape, merit });
             }

@@ -76,7 +76,9 @@ impl fmt::Display for Report {
             for row in self.rows.iter().filter(|row| row.section == section) {
                 write!(f, "  {:<width$} {:>9} {:<6}", row.what, number(row.value), row.unit)?;
                 if let (Some((reference, whose)), Some(r)) = (&row.reference, row.ratio()) {
-                    write!(f, " {:>8} x of {} {} ({whose})", ratio(r), number(*reference), row.unit)?;
+                    // Nothing is no part of nothing.
+                    let times = if *reference == 0.0 { format!("{:>8}     ", "") } else { format!("{:>8} x of", ratio(r)) };
+                    write!(f, " {times} {} {} ({whose})", number(*reference), row.unit)?;
                 }
                 writeln!(f)?;
             }

@@ -8,8 +8,7 @@ fn no_sequence_costs_more_address_instructions_than_triton() {
     assert_eq!(counts.len(), 8, "both architectures are in the tables");
     let mut worse = Vec::new();
     for count in &counts {
-        let (first, further, _) = count.triton;
-        if count.first > first || count.further > further {
+        if count.triton.is_some_and(|(first, further, _)| count.first > first || count.further > further) {
             worse.push(format!("{count:?}"));
         }
         assert!(count.accesses > 0 && !count.atom.is_empty(), "{count:?}");
@@ -21,7 +20,7 @@ fn no_sequence_costs_more_address_instructions_than_triton() {
 #[test]
 fn accesses_are_as_wide_as_triton_s() {
     for count in address::counts() {
-        assert!(count.accesses <= count.triton.2, "{count:?}");
+        assert!(count.triton.is_none_or(|(_, _, accesses)| count.accesses <= accesses), "{count:?}");
     }
 }
 

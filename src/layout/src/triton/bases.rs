@@ -300,41 +300,38 @@ impl Bases {
         Ok(())
     }
 
-    /// Clips to `shape`: in each dimension the bits that reach farthest become copies. With `drop_registers`
-    /// a register bit that is clipped disappears.
+    /// Clips to `shape`: what lies beyond is cut off, so bits that reach beyond become copies. With `drop_registers`
+    /// a register bit of which nothing is left disappears.
     pub(super) fn shrink(&mut self, shape: &Bits, drop_registers: bool) {
-        for d in 0..self.bits.rank() {
-            while self.bits.get(d) > shape.get(d) {
-                let value = |b: &Basis| b.at.get(d).copied().unwrap_or(0);
-                let top = self.all().iter().map(value).max().unwrap_or(0);
-                let mut dropped = None;
-                let found = self
-                    .all_mut()
-                    .iter_mut()
-                    .enumerate()
-                    .find(|(_, b)| value(b) == top);
-                if let (Some((k, basis)), true) = (found, top != 0) {
-                    if let Some(slot) = basis.at.get_mut(d) {
-                        *slot = 0;
-                    }
-                    if drop_registers && basis.input == REGISTER {
-                        dropped = Some(k);
-                    }
-                }
-                if let Some(k) = dropped {
-                    self.remove(k);
-                }
-                let less = self.bits.get(d).saturating_sub(1);
-                self.bits.set(d, less);
+        let mut masks = [0u32; MAX_RANK];
+        let mut any = false;
+        for (d, mask) in masks.iter_mut().enumerate() {
+            *mask = power(shape.get(d)).wrapping_sub(1);
+            any |= self.bits.get(d) > shape.get(d);
+            self.bits.set(d, self.bits.get(d).min(shape.get(d)));
+        }
+        if !any {
+            return;
+        }
+        let mut kept = 0usize;
+        for k in 0..self.len {
+            let Some(mut basis) = self.list.get(k).copied() else {
+                continue;
+            };
+            let whole = basis.at;
+            for (v, mask) in basis.at.iter_mut().zip(&masks) {
+                *v &= mask;
             }
+            let gone = basis.at != whole && basis.at.iter().all(|v| *v == 0);
+            if drop_registers && gone && basis.input == REGISTER {
+                continue;
+            }
+            if let Some(slot) = self.list.get_mut(kept) {
+                *slot = basis;
+            }
+            kept = kept.saturating_add(1);
         }
-    }
-
-    fn remove(&mut self, at: usize) {
-        if let Some(tail) = self.all_mut().get_mut(at..) {
-            tail.rotate_left(1);
-        }
-        self.len = self.len.saturating_sub(1);
+        self.len = kept;
     }
 
     /// Takes out the register bits that change nothing.
@@ -477,20 +474,11 @@ fn clipped(cga: &Cga, shape: &Bits) -> Result<Blocks, EncodingError> {
         }
     }
     for d in 0..shape.rank() {
-        while out.bits.get(d) > shape.get(d) {
-            let value = |b: &Basis| b.at.get(d).copied().unwrap_or(0);
-            let top = out.all().iter().map(value).max().unwrap_or(0);
-            let used = out.list.get_mut(..out.len).unwrap_or(&mut []);
-            if let Some(slot) = used
-                .iter_mut()
-                .find(|b| value(b) == top)
-                .and_then(|b| b.at.get_mut(d))
-            {
-                *slot = 0;
-            }
-            let less = out.bits.get(d).saturating_sub(1);
-            out.bits.set(d, less);
+        let mask = power(shape.get(d)).wrapping_sub(1);
+        for slot in out.list.iter_mut().filter_map(|b| b.at.get_mut(d)) {
+            *slot &= mask;
         }
+        out.bits.set(d, out.bits.get(d).min(shape.get(d)));
     }
     Ok(out)
 }

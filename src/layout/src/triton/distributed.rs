@@ -55,12 +55,10 @@ fn core(
         (Base::AmdMfma(mfma), dot) => matrix::mfma(mfma, dot.as_ref(), shape, tiles),
         (Base::AmdWmma(wmma), dot) => matrix::wmma(wmma, dot.as_ref(), shape, tiles),
         (Base::Linear(linear), None) => {
-            // What a slice leaves is not asked for: the parent may be any layout that reaches everything.
-            if encoding.slices.is_empty() {
-                check_permutation(linear)?;
-            }
-            check_covers(linear)?;
-            fitted(linear, shape)
+            // The rule is about the tensor: bits beyond its shape are no matter.
+            let out = fitted(linear, shape)?;
+            check_permutation(&out)?;
+            Ok(out)
         }
         (Base::GenericLinear(linear), None) => {
             check_covers(linear)?;
@@ -136,18 +134,31 @@ fn operand(b: &Blocked, dot: &DotOp, shape: &Bits) -> Result<Bases, EncodingErro
 }
 
 /// Without its zero bases the matrix of a `linear` encoding is a permutation.
-fn check_permutation(linear: &Linear<Hw, Logical>) -> Result<(), EncodingError> {
-    let mut seen = 0u64;
-    for (input, label) in (0u8..).zip(DISTRIBUTED) {
-        for bit in 0..linear.ins().bits_of(label) {
-            let column = linear.column(label, bit).unwrap_or(0);
-            if column.count_ones() > 1 || seen & column != 0 {
-                return Err(EncodingError::NotAPermutation { input, bit });
-            }
-            seen |= column;
+fn check_permutation(bases: &Bases) -> Result<(), EncodingError> {
+    let mut seen = [0u32; MAX_RANK];
+    let mut bits = [0u8; 4];
+    for basis in bases.all() {
+        let at = bits.get_mut(usize::from(basis.input));
+        let bit = at.as_ref().map_or(0, |b| **b);
+        if let Some(slot) = at {
+            *slot = slot.saturating_add(1);
+        }
+        let set = basis.at.iter().fold(0, |n: u32, v| n.saturating_add(v.count_ones()));
+        let again = basis.at.iter().zip(&seen).any(|(v, s)| v & s != 0);
+        if set > 1 || again {
+            let input = basis.input;
+            return Err(EncodingError::NotAPermutation { input, bit });
+        }
+        for (slot, v) in seen.iter_mut().zip(&basis.at) {
+            *slot |= v;
         }
     }
-    covered(linear, seen)
+    for (d, (bits, seen)) in (0u8..).zip(bases.bits.of.iter().zip(&seen)) {
+        if *seen != super::bases::power(*bits).wrapping_sub(1) {
+            return Err(EncodingError::NotCovered { dim: d, bits: *bits });
+        }
+    }
+    Ok(())
 }
 
 fn check_covers(linear: &Linear<Hw, Logical>) -> Result<(), EncodingError> {

@@ -441,6 +441,7 @@ pub(super) fn mfma(
     out.extend(REGISTER, other, per_warp(other)?)?;
     let warp_order = matrix_order(rank, true)?;
     out.nested_but(Field::WarpsPerCta, WARP, warps, warp_order.as_slice(), k_at)?;
+    // As Triton has it, blocks that differ along k do not share an operand here, as they do elsewhere.
     out.combine(&mfma.cga, shape)?;
     Ok(out)
 }
@@ -535,7 +536,7 @@ pub(super) fn wmma(
     out.on_top(REGISTER, kept.as_slice(), &own)?;
     let warps = wide(&wmma.warp_bases, Some(k_at))?;
     out.on_top(WARP, warps.as_slice(), &own)?;
-    finish(out, &wmma.cga, shape)
+    finish(out, &shared_along(&wmma.cga, k_at), shape)
 }
 
 fn finish(mut out: Bases, cga: &Cga, shape: &Bits) -> Result<Bases, EncodingError> {

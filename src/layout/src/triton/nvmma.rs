@@ -46,7 +46,7 @@ pub(super) fn bases(n: &NvmmaShared, shape: &Bits) -> Result<Bases, EncodingErro
     }
     let needed = span.saturating_sub(element);
     let there = tile.get(contiguous);
-    if there < needed {
+    if swizzled && there < needed {
         return Err(EncodingError::SpanTooShort {
             needed: power(needed.saturating_sub(padding)),
             found: power(there.saturating_sub(padding)),

@@ -51,6 +51,8 @@ pub(super) fn to_linear(
     let mut out = Bases::new(2, matrix_order(2, true)?);
     if memory.cta_mode != CtaMode::TwoRhs {
         out.copies(COL, stride)?;
+        // Padding: of two columns one holds data.
+        out.copies(COL, u8::from(memory.fp4_padded))?;
     }
     match (memory.cta_mode, memory.block_m) {
         (CtaMode::TwoLhs, _) => {
@@ -74,11 +76,9 @@ pub(super) fn to_linear(
             } else if own.get(1) > n {
                 next = [0, power(n), 0, 0, 0, 0, 0, 0];
             }
-            let low = out.bits;
             out.push(ROW, next)?;
             out.push(ROW, [16, 0, 0, 0, 0, 0, 0, 0])?;
             out.push(ROW, [32, 0, 0, 0, 0, 0, 0, 0])?;
-            let _ = low;
         }
         _ => {
             out.extend(ROW, 0, m)?;

@@ -2,7 +2,7 @@
 
 use super::super::Verdict;
 use super::{Judged, conflicts, read};
-use lanebook_layout::triton::{Encoding, infer, to_linear};
+use lanebook_layout::triton::{Encoding, EncodingError, infer, to_linear};
 use lanebook_layout::{AxisId, Coord, Hw, Linear, Logical};
 use serde_json::Value;
 
@@ -148,8 +148,25 @@ pub fn judge(record: &Value) -> Judged {
             same(&found, &read::linear(&result["linear"])?)
         }
         "infer_split" => {
-            let (_, _, linear) = encoded(record, 0)?;
-            same(&infer::split(&linear).map_err(fail)?, &read::linear(&result["linear"])?)
+            let (encoding, shape, linear) = encoded(record, 0)?;
+            let expected = read::linear(&result["linear"])?;
+            match infer::split(&linear) {
+                Ok(found) => same(&found, &expected),
+                // The peer names a slice: the projection, in which lanes that hold one half claim both.
+                Err(EncodingError::CannotSplit { extent: 2 }) => {
+                    let dim = shape.len() as u8 - 1;
+                    let register = linear.ins().bits_of(AxisId::REGISTER);
+                    let moves = |b: u8| linear.column_on(AxisId::REGISTER, b, AxisId::dim(dim)) == Some(1);
+                    if (0..register).any(moves) {
+                        return Err("refused, though a register numbers the halves".into());
+                    }
+                    let slice = encoding.sliced(dim).map_err(fail)?;
+                    let half = &shape[..shape.len() - 1];
+                    same(&to_linear(&slice, half, &read::tiles(&record["args"][0])?).map_err(fail)?, &expected)?;
+                    Ok(Verdict::Refused("split along a dimension that lanes or warps number: no thread has both halves, a layout of one half would claim data that is elsewhere"))
+                }
+                Err(e) => Err(fail(e)),
+            }
         }
         "infer_join" => {
             let (_, _, linear) = encoded(record, 0)?;

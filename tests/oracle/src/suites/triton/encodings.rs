@@ -3,8 +3,20 @@
 use super::super::Verdict;
 use super::{Judged, read};
 use lanebook_layout::triton::{Base, Encoding, EncodingError, to_linear};
-use lanebook_layout::{AxisId, Coord};
+use lanebook_layout::{AxisId, Coord, Hw, Linear, Logical};
 use serde_json::Value;
+
+const MISNAMED: &str = "nvmma without swizzle, transposed, rank 3 and more: Triton gives each dimension another's extent, so \
+    the first is not contiguous and offsets are wasted";
+
+/// Whether the peer's layout of a transposed tile without swizzle is not what `transposed` says: its lowest offset does not
+/// move along the first dimension, though that has more than one element. Ours must be a bijection that does.
+fn misnamed(encoding: &Encoding, found: &Linear<Hw, Logical>, expected: &Linear<Hw, Logical>) -> bool {
+    let Base::Nvmma(n) = &encoding.base else { return false };
+    let first = |l: &Linear<Hw, Logical>| l.column_on(AxisId::M, 0, AxisId::dim(0)) == Some(1);
+    let wide = found.outs().bits_of(AxisId::dim(0)) > 0;
+    n.swizzle_bytes == 0 && n.transposed && n.rank > 2 && wide && first(found) && found.is_bijective() && !first(expected)
+}
 
 /// An encoding with its linear layout.
 pub fn accepted(record: &Value) -> Judged {
@@ -14,6 +26,7 @@ pub fn accepted(record: &Value) -> Judged {
     let found = to_linear(&encoding, &shape, &read::tiles(&record["encoding"])?);
     match found {
         Ok(found) if found.same_map(&expected) => Ok(Verdict::Agree),
+        Ok(found) if misnamed(&encoding, &found, &expected) => Ok(Verdict::Ruled(MISNAMED)),
         Ok(found) => Err(format!("expected {expected:?}, found {found:?}")),
         Err(e) => Err(format!("refused: {e:?}")),
     }

@@ -1,0 +1,131 @@
+//! A program's text in, a kernel's text out.
+
+use crate::code::{Code, LbError};
+use crate::lend;
+use core::ffi::{c_int, c_void};
+use core::fmt::{Arguments, Error, Result as FmtResult, Write};
+use lanebook::compile::{KernelStorage, compile};
+use lanebook::ir::{self, Options};
+use lanebook::{TABLES, tables::ArchId};
+
+/// Takes text: as often as needed, in order. Answers 0 to go on; anything else stops the call.
+pub type LbSink = Option<unsafe extern "C" fn(user: *mut c_void, text: *const u8, bytes: usize) -> c_int>;
+
+/// What a call works in: a program of up to 256 operations, and a kernel.
+struct Room {
+    program: ir::Storage<256, 512, 1024, 384, 64, 32, 16>,
+    kernel: KernelStorage,
+}
+
+/// A callback as a text sink.
+struct Sink {
+    write: unsafe extern "C" fn(*mut c_void, *const u8, usize) -> c_int,
+    user: *mut c_void,
+}
+
+impl Write for Sink {
+    fn write_str(&mut self, text: &str) -> FmtResult {
+        // SAFETY: the caller of `lb_compile` promised a function that takes a readable text with its length.
+        if unsafe { (self.write)(self.user, text.as_ptr(), text.len()) } == 0 { Ok(()) } else { Err(Error) }
+    }
+    /// Formatting machinery links panics; the library never formats.
+    fn write_fmt(&mut self, _: Arguments<'_>) -> FmtResult {
+        Err(Error)
+    }
+}
+
+/// Bytes of scratch that [`lb_compile`] needs for an architecture; 0 = no such architecture.
+///
+/// # Safety
+/// `arch` is null or readable for `arch_bytes` bytes.
+// SAFETY: the prefix `lb_` is this library's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lb_scratch_bytes(arch: *const u8, arch_bytes: usize) -> usize {
+    // SAFETY: the caller's word is the one that is asked for.
+    let found = unsafe { lend::text(arch, arch_bytes, 1) }.is_ok_and(|name| TABLES.arch_named(name).is_some());
+    if found { size_of::<Room>() } else { 0 }
+}
+
+/// The alignment that scratch must have, in bytes.
+// SAFETY: the prefix `lb_` is this library's.
+#[unsafe(no_mangle)]
+pub extern "C" fn lb_scratch_align() -> usize {
+    align_of::<Room>()
+}
+
+/// Compiles a program; `lanebook.h` says all of it.
+///
+/// # Safety
+/// `text` and `arch` are null or readable for their lengths; `scratch` is null or writable for `scratch_bytes`, and nothing
+/// else uses it during the call; `write` may be called with `user`; `err` is null or writable. None of them overlap.
+// SAFETY: the prefix `lb_` is this library's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lb_compile(
+    text: *const u8,
+    text_bytes: usize,
+    arch: *const u8,
+    arch_bytes: usize,
+    scratch: *mut c_void,
+    scratch_bytes: usize,
+    write: LbSink,
+    user: *mut c_void,
+    err: *mut LbError,
+) -> u32 {
+    // SAFETY: the caller's word is the one that is asked for.
+    let result = unsafe { run((text, text_bytes), (arch, arch_bytes), scratch, scratch_bytes, write, user) };
+    // SAFETY: `err` is null or writable by the caller's word, and nothing lent outlives `run`.
+    unsafe { lend::finish(result, err) }
+}
+
+/// # Safety
+/// As [`lb_compile`].
+unsafe fn run(
+    text: (*const u8, usize),
+    arch: (*const u8, usize),
+    scratch: *mut c_void,
+    scratch_bytes: usize,
+    write: LbSink,
+    user: *mut c_void,
+) -> Result<(), LbError> {
+    // SAFETY: readable by the caller's word.
+    let (program, name) = unsafe { (lend::text(text.0, text.1, 1)?, lend::text(arch.0, arch.1, 3)?) };
+    let arch_id = TABLES.arch_named(name).ok_or(LbError::of(Code::Arch))?;
+    let write = write.ok_or(LbError::argument(7))?;
+    let room = room((text.0.addr(), text.1), (arch.0.addr(), arch.1), scratch, scratch_bytes)?;
+    // SAFETY: `room` checked that the memory is aligned, large enough and apart from both texts; the caller says that it is
+    // writable and that nothing else uses it. Each part is written before a reference to it is made, in place, so that the
+    // stack never holds it.
+    let room = unsafe {
+        (&raw mut (*room).program).write(ir::Storage::new());
+        (&raw mut (*room).kernel).write(KernelStorage::new());
+        &mut *room
+    };
+    emit(room, program, arch_id, &mut Sink { write, user })
+}
+
+fn emit(room: &mut Room, text: &str, arch: ArchId, sink: &mut Sink) -> Result<(), LbError> {
+    let mut program = ir::parse(room.program.pools(), &TABLES, text, Options::default()).map_err(|e| LbError::of_ir(Code::Parse, e))?;
+    ir::verify(&mut program).map_err(|e| LbError::of_ir(Code::Verify, e))?;
+    let compiled = compile(&TABLES, arch, &program, room.kernel.scratch()).map_err(|e| LbError::of_compile(e, &program))?;
+    compiled.write(&TABLES, &program, sink).map_err(|e| LbError::of_compile(e, &program))
+}
+
+/// Checks lent scratch.
+fn room(text: (usize, usize), arch: (usize, usize), scratch: *mut c_void, bytes: usize) -> Result<*mut Room, LbError> {
+    let number = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
+    let room = scratch.cast::<Room>();
+    if scratch.is_null() {
+        return Err(LbError::argument(5));
+    }
+    if !room.is_aligned() {
+        let past = scratch.addr() & align_of::<Room>().saturating_sub(1);
+        return Err(LbError { numbers: [number(align_of::<Room>()), number(past), 0], ..LbError::of(Code::ScratchAlign) });
+    }
+    if bytes < size_of::<Room>() {
+        return Err(LbError { numbers: [number(size_of::<Room>()), number(bytes), 0], ..LbError::of(Code::ScratchBytes) });
+    }
+    if lend::overlap(scratch.addr(), bytes, text.0, text.1) || lend::overlap(scratch.addr(), bytes, arch.0, arch.1) {
+        return Err(LbError::of(Code::Overlap));
+    }
+    Ok(room)
+}

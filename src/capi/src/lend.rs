@@ -1,0 +1,59 @@
+//! Reading what C lends.
+
+use crate::code::{Code, LbError};
+
+/// Text that C lends for a call.
+///
+/// # Errors
+/// [`Code::Argument`] for null with a length, or a length beyond what an object can have; [`Code::Utf8`].
+///
+/// # Safety
+/// `text` is null or readable for `bytes` bytes, which nobody writes as long as `'a` lasts.
+pub(crate) unsafe fn text<'a>(text: *const u8, bytes: usize, argument: u32) -> Result<&'a str, LbError> {
+    if bytes == 0 {
+        return Ok("");
+    }
+    if text.is_null() || isize::try_from(bytes).is_err() {
+        return Err(LbError::argument(argument));
+    }
+    // SAFETY: not null, readable for `bytes` by the caller's word, and no longer than an object can be.
+    let raw = unsafe { core::slice::from_raw_parts(text, bytes) };
+    core::str::from_utf8(raw).map_err(|e| LbError { offset: u32::try_from(e.valid_up_to()).unwrap_or(u32::MAX), ..LbError::of(Code::Utf8) })
+}
+
+/// Numbers that C lends for a call.
+///
+/// # Errors
+/// [`Code::Argument`] for null, an address that is not aligned, or a length beyond what an object can have.
+///
+/// # Safety
+/// `numbers` is null or readable for `count` numbers, which nobody writes as long as `'a` lasts.
+pub(crate) unsafe fn numbers<'a>(numbers: *const u64, count: usize, argument: u32) -> Result<&'a [u64], LbError> {
+    if count == 0 {
+        return Ok(&[]);
+    }
+    let fits = count.checked_mul(size_of::<u64>()).is_some_and(|bytes| isize::try_from(bytes).is_ok());
+    if numbers.is_null() || !numbers.is_aligned() || !fits {
+        return Err(LbError::argument(argument));
+    }
+    // SAFETY: not null, aligned, readable by the caller's word, and no longer than an object can be.
+    Ok(unsafe { core::slice::from_raw_parts(numbers, count) })
+}
+
+/// Whether two stretches of memory have a byte in common.
+pub(crate) fn overlap(a: usize, a_bytes: usize, b: usize, b_bytes: usize) -> bool {
+    a_bytes > 0 && b_bytes > 0 && a < b.saturating_add(b_bytes) && b < a.saturating_add(a_bytes)
+}
+
+/// Tells C how a call ended, and answers its code.
+///
+/// # Safety
+/// `err` is null, or writable for one [`LbError`] that nothing else in the call refers to.
+pub(crate) unsafe fn finish(result: Result<(), LbError>, err: *mut LbError) -> u32 {
+    let told = result.err().unwrap_or(LbError::of(Code::Ok));
+    if !err.is_null() && err.is_aligned() {
+        // SAFETY: not null, aligned, and writable by the caller's word.
+        unsafe { err.write(told) }
+    }
+    told.code
+}

@@ -1,0 +1,83 @@
+//! Shared tiles: inside their bytes, aligned, and apart while alive.
+
+use super::tile::{Memory, element_bytes, power};
+use super::violation::Violation;
+use crate::ir::{Op, Program, Value};
+use crate::plan::Plan;
+use lanebook_tables::{OpRole, Tables};
+
+/// Statements 1 and 2 of the module's page.
+pub(super) fn allocs(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>) -> Result<(), Violation> {
+    let arch = tables.arch(plan.arch).ok_or(Violation::UnknownArch)?;
+    for (k, a) in plan.allocs.iter().enumerate() {
+        let alloc = u16::try_from(k).unwrap_or(u16::MAX);
+        let within = |end: Option<u64>, most: u64| -> Result<(), Violation> {
+            let end = end.unwrap_or(u64::MAX);
+            if end <= most { Ok(()) } else { Err(Violation::Segment { alloc, end, most }) }
+        };
+        let multiple = |at: u32, need: u32| -> Result<(), Violation> {
+            if at.checked_rem(need) == Some(0) { Ok(()) } else { Err(Violation::Base { alloc, need, at }) }
+        };
+        let size = element_bytes(a.shape).map(u64::from);
+        let elements = power(usize::from(a.shape.rows).saturating_add(usize::from(a.shape.cols))).unwrap_or(0);
+        for e in 0..elements {
+            let end = Memory::Shared(a).at(e).zip(size).and_then(|(p, size)| u64::from(p.byte).checked_add(size));
+            within(end, u64::from(a.bytes))?;
+        }
+        let end = u64::from(a.offset).saturating_add(u64::from(a.bytes));
+        within(Some(end), u64::from(plan.shared_bytes))?;
+        within(Some(end), u64::from(arch.shared.max_bytes))?;
+        let changed = a.layout.post.swizzle().map_or(0, |s| usize::from(s.b).saturating_add(usize::from(s.m)));
+        multiple(a.align, power(changed).unwrap_or(0))?;
+        multiple(a.offset, a.align)?;
+        multiple(plan.shared_align, a.align)?;
+        for (j, b) in plan.allocs.iter().enumerate().take(k) {
+            let byte = a.offset.max(b.offset);
+            if !meet(program, a.value, b.value) {
+                continue;
+            }
+            if shares_bytes((a.offset, a.bytes), (b.offset, b.bytes)) {
+                return Err(Violation::Overlap { alloc, other: u16::try_from(j).unwrap_or(u16::MAX), byte });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether two (start, length) have a byte in common.
+pub(super) fn shares_bytes(a: (u32, u32), b: (u32, u32)) -> bool {
+    let end = |(start, length): (u32, u32)| u64::from(start).saturating_add(u64::from(length));
+    u64::from(a.0) < end(b) && u64::from(b.0) < end(a)
+}
+
+/// Whether two values are alive at one time.
+fn meet(program: &Program<'_, '_>, a: Value, b: Value) -> bool {
+    let (a, b) = (life(program, a), life(program, b));
+    a.0 <= b.1 && b.0 <= a.1
+}
+
+/// First and last position in text order at which a value is needed.
+fn life(program: &Program<'_, '_>, value: Value) -> (usize, usize) {
+    let mut out = (usize::MAX, 0usize);
+    for user in program.uses(value).filter_map(|place| program.user(place)) {
+        let around = outermost_loop(program, user);
+        for (position, op) in program.all().enumerate() {
+            if op == user || around.is_some_and(|l| op == l || is_inside(program, op, l)) {
+                out = (out.0.min(position), out.1.max(position));
+            }
+        }
+    }
+    out
+}
+
+fn parents<'p>(program: &'p Program<'_, '_>, op: Op) -> impl Iterator<Item = Op> + 'p {
+    core::iter::successors(program.parent(op), |at| program.parent(*at))
+}
+
+fn outermost_loop(program: &Program<'_, '_>, op: Op) -> Option<Op> {
+    parents(program, op).filter(|p| program.role(*p) == OpRole::For).last()
+}
+
+fn is_inside(program: &Program<'_, '_>, op: Op, outer: Op) -> bool {
+    parents(program, op).any(|p| p == outer)
+}

@@ -1,0 +1,133 @@
+//! Check: an independent witness of plans and of the order of emitted steps.
+//!
+//! This module says whether a plan moves every element to where the next reader expects it, and whether the steps put
+//! synchronisation between accesses that conflict. It has an evaluator of its own and shares no code with choosing,
+//! dividing or emitting: it reads the plan's layouts as data and the tables' layouts through `LayoutRef::offset_on`.
+//!
+//! # Notation
+//!
+//! A tile of `2^r` rows and `2^c` columns has elements `e = row * 2^c + col`; an element has `B` bytes. All sums of
+//! columns are exclusive or. `w` is a warp, `l` a lane, `s` an address slot (the address register of lane `s`),
+//! `i` an instance of a movement.
+//!
+//! - A *fragment* is `F(p, l, w)`: the element at place `p` of a lane; bit `b` of the tile's registers belongs to place
+//!   `b div 8B`, to its byte `(b mod 8B) div 8`.
+//! - A *memory* is `M(e)`: for a shared tile the byte of the row- or column-major position after the post-map; for a
+//!   global tile the pair (multiples of the outer stride, bytes). Adding `y` to a pair adds to its bytes.
+//! - A movement's *fit* names the element that each address stands for: `E(s, w, i) = S(s) + W(w) + I(i)`. The address
+//!   in slot `s` is `M(E(s, w, i))`. That the emitted address is this one is not this module's statement: the kernels'
+//!   run compares them. Here it is the premise.
+//! - Register `n` of instance `i`'s operand is register `R(n, i) = sum of 2^tuple over n's bits + sum of
+//!   2^instance_registers over i's bits` of the tile.
+//! - The table gives for each coordinate `x` of an atom (lane, bit) on a register side, (slot, byte) on a memory side,
+//!   `slot = 0` where the layout has no slot axis. Units are taken apart into bytes: byte `u` adds 8u bits or u bytes.
+//!
+//! # Tiles in memory and registers
+//!
+//! 1. Each shared tile lies in the segment and the segment in what the architecture has. `M(e) + B <= bytes` for all `e`.
+//!    Its start is a multiple of its alignment, which is at least `2^(b + m)` of its swizzle, since phases are XORed into
+//!    whole addresses; and the segment's alignment is a multiple of it.
+//! 2. Two tiles that share bytes are not both alive; a tile is alive from its first to its last user, a user inside a
+//!    loop counting as that whole (outermost) loop.
+//! 3. A fragment has all lane and warp bits of the group, and its columns span the tile: rank = r + c.
+//!
+//! # Movements: for all x, u, w, i
+//!
+//! 4. Each movement belongs to its operation: both ends are the operation's own operands.
+//! 5. *Registers and memory.* With (l, b) and (s, y) the places of byte `u` of `x`, `b' = 32 R(b div 32, i) + b mod 32`,
+//!    `e = F(b' div 8B, l, w)` and `t = (b' mod 8B) div 8`:
+//!    `M(e) + t = M(E(s, w, i)) + y`.
+//!    Every byte of every lane's operand is touched by exactly one (x, u), and `tuple` with `instance_registers` enumerates
+//!    the bits of the tile's register number, each once. So every register place is filled or emptied exactly once, and,
+//!    by 3, every element is moved, as often as the fragment replicates it.
+//! 6. *Memory and memory*, by one atom or by two with registers between: byte `y` of source slot `s` holds byte
+//!    `t = y mod B` of `e = E(s, w, i) + inner(y div B)`, where `inner` counts along the contiguous dimension:
+//!    `M(e) + t = M(E(s, w, i)) + y` at the source and `M'(e) + t = M'(E(s', w, i)) + y'` at the destination.
+//!    For two atoms, (s', y') is where the second one puts the (lane, bit) that the first one filled from (s, y).
+//!    Each (s, y) occurs once, all slots have the same share of `2^j` elements, and the columns of S, W, I and `inner`'s
+//!    first j bits are a basis of the tile's element bits. So every element is moved exactly once.
+//! 7. Each address is a multiple of the side's alignment: `offset + M(E)` in shared memory; in global memory the bytes
+//!    of `M(E)`, and what the plan calls certain for start and outer stride is a multiple too.
+//!
+//! # Products: for all w and instances (im, in, ik)
+//!
+//! 8. There are maps rho(w, im) of the atom's rows to tile rows, nu(w, in) of its columns, kappa(w, ik) of its depth, such
+//!    that where the table puts the operands' elements the fragments hold
+//!    `A: (rho(m), kappa(k))`, `B: (kappa(k), nu(n))`, `C` and `D: (rho(m), nu(n))`. The depth's order is free, but common.
+//!    Block `ia = im 2^rk + ik`, `ib = in 2^rk + ik`, `ic = im 2^rn + in` of an operand's registers belongs to an instance.
+//! 9. For each w, kappa is one-to-one from all (ik, k) onto the tile's depth: each term of each sum is added once.
+//!
+//! # Order
+//!
+//! 10. A *walk* is a path through the steps in which each loop's branch is taken 0, 1 or 2 times in a row; all combinations
+//!     are walked. Two accesses to shared memory conflict if their tiles share bytes and one writes, except inside
+//!     one execution of one operation. Between two conflicting accesses of a walk the steps of the table's rule for (kind of the
+//!     earlier, kind of the later) occur in the rule's order. A wait counts if it waits for as much or more.
+//! 11. Each movement has exactly one step an instance and atom.
+//!
+//! # Not checked here
+//!
+//! Addresses and immediates as emitted; which physical registers steps name; waits for registers being loaded and hazard
+//! wait states; conflicts through global memory (whether two arguments alias is not known); the values `start` of a global
+//! tile beyond being the operation's subscripts; bank conflicts and costs. Movers with replicas are refused, not checked.
+//!
+//! Cost: a plan takes time in proportion to the bytes that its movements move plus the operands of its instances; an
+//! order takes (shared accesses) * (steps walked until they are ordered). No recursion, no heap, no panic.
+
+mod alloc;
+mod movement;
+mod order;
+mod product;
+mod tile;
+mod violation;
+
+#[cfg(test)]
+mod tests;
+
+pub use order::{OrderSummary, order, steps};
+pub use tile::Position;
+pub use violation::Violation;
+
+use crate::ir::Program;
+use crate::plan::Plan;
+use lanebook_tables::{OpRole, Tables};
+
+/// What was looked at.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
+pub struct PlanSummary {
+    /// Movements.
+    pub moves: u32,
+    /// Bytes whose way was followed.
+    pub bytes: u64,
+    /// Products.
+    pub products: u32,
+    /// Operand elements of products that were compared.
+    pub operands: u64,
+}
+
+/// Replays a plan lane by lane.
+///
+/// # Errors
+/// The first thing that is wrong.
+pub fn plan(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>) -> Result<PlanSummary, Violation> {
+    let mut out = PlanSummary::default();
+    alloc::allocs(tables, program, plan)?;
+    tile::fragments(plan)?;
+    let function = program.functions().next().ok_or(Violation::UnknownArch)?;
+    for op in program.inside(function) {
+        match program.role(op) {
+            OpRole::Copy | OpRole::Load | OpRole::Store => {
+                let m = plan.moves.iter().find(|m| m.op == op).ok_or(Violation::Missing(op))?;
+                out.bytes = out.bytes.saturating_add(movement::movement(tables, program, plan, m)?);
+                out.moves = out.moves.saturating_add(1);
+            }
+            OpRole::Matrix => {
+                let p = plan.products.iter().find(|p| p.op == op).ok_or(Violation::Missing(op))?;
+                out.operands = out.operands.saturating_add(product::product(tables, program, plan, p)?);
+                out.products = out.products.saturating_add(1);
+            }
+            _ => {}
+        }
+    }
+    Ok(out)
+}

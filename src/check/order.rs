@@ -1,0 +1,230 @@
+//! Order: synchronisation between accesses of shared memory that conflict, along every walk through the steps.
+
+use super::alloc::shares_bytes;
+use super::violation::Violation;
+use crate::compile::Compiled;
+use crate::emit::step::{Purpose, Slot, Step};
+use crate::ir::Program;
+use crate::plan::{End, Plan};
+use lanebook_tables::{AccessId, Arch, Isa, Role, Space, SyncStep, Tables};
+
+/// Most loops of a kernel.
+const LOOPS: usize = 4;
+/// Most rules that one kind of access begins.
+const RULES: usize = 16;
+/// Most steps of one walk.
+const FUEL: u32 = 1 << 20;
+
+/// What was looked at.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
+pub struct OrderSummary {
+    /// Walks.
+    pub walks: u32,
+    /// Accesses to shared memory on all walks together.
+    pub accesses: u32,
+    /// Conflicting pairs that were found ordered.
+    pub pairs: u64,
+}
+
+/// Checks the order of a compiled function's steps.
+///
+/// # Errors
+/// The first thing that is wrong.
+pub fn order(tables: &Tables<'_>, program: &Program<'_, '_>, compiled: &Compiled<'_>) -> Result<OrderSummary, Violation> {
+    let _ = program;
+    steps(tables, &compiled.plan, compiled.steps)
+}
+
+/// The same for a list of steps and the plan that it carries out.
+///
+/// # Errors
+/// The first thing that is wrong.
+pub fn steps(tables: &Tables<'_>, plan: &Plan<'_>, steps: &[Step]) -> Result<OrderSummary, Violation> {
+    let arch = tables.arch(plan.arch).ok_or(Violation::UnknownArch)?;
+    let isa = tables.isa(arch.isa).ok_or(Violation::UnknownArch)?;
+    let look = Look { tables, arch, isa, plan, steps };
+    look.counts()?;
+    let loops = steps.iter().filter(|s| s.purpose != Purpose::Label && s.atom == isa.branch_if).count();
+    if loops > LOOPS {
+        return Err(Violation::Flow { step: u16::MAX });
+    }
+    let mut out = OrderSummary::default();
+    for trips in 0..3u32.checked_pow(u32::try_from(loops).unwrap_or(0)).unwrap_or(1) {
+        look.walk_all(trips, &mut out)?;
+        out.walks = out.walks.saturating_add(1);
+    }
+    Ok(out)
+}
+
+#[derive(Copy, Clone)]
+struct Look<'a> {
+    tables: &'a Tables<'a>,
+    arch: &'a Arch<'a>,
+    isa: &'a Isa<'a>,
+    plan: &'a Plan<'a>,
+    steps: &'a [Step],
+}
+
+/// One access to shared memory.
+#[derive(Copy, Clone)]
+struct Access {
+    bytes: (u32, u32),
+    kind: AccessId,
+    writes: bool,
+}
+
+/// Where a walk stands.
+#[derive(Copy, Clone)]
+struct Walk {
+    at: usize,
+    taken: [u8; LOOPS],
+    /// Loops gone round so far.
+    turns: u32,
+    fuel: u32,
+}
+
+impl Look<'_> {
+    /// Statement 11.
+    fn counts(&self) -> Result<(), Violation> {
+        for m in self.plan.moves.iter() {
+            let want = 1u32.checked_shl(u32::try_from(m.fit.instances.len()).unwrap_or(u32::MAX)).unwrap_or(u32::MAX);
+            for atom in [Some(m.atom), m.second].into_iter().flatten() {
+                let own = |s: &&Step| s.purpose == Purpose::Move && s.atom == atom && usize::from(s.origin) == m.op.index();
+                let found = u32::try_from(self.steps.iter().filter(own).count()).unwrap_or(u32::MAX);
+                if found != want {
+                    return Err(Violation::Count { op: m.op, atom, want, found });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Every access of a walk against everything after it.
+    fn walk_all(&self, trips: u32, out: &mut OrderSummary) -> Result<(), Violation> {
+        let mut walk = Walk { at: 0, taken: [0; LOOPS], turns: 0, fuel: FUEL };
+        while let Some(step) = self.steps.get(walk.at) {
+            for access in self.accesses(walk.at, step)?.into_iter().flatten() {
+                out.accesses = out.accesses.saturating_add(1);
+                self.follow(walk, access, trips, out)?;
+            }
+            self.advance(&mut walk, step, trips)?;
+        }
+        Ok(())
+    }
+
+    /// Statement 10 for one producer.
+    fn follow(&self, from: Walk, producer: Access, trips: u32, out: &mut OrderSummary) -> Result<(), Violation> {
+        let origin = self.steps.get(from.at).map(|s| s.origin);
+        let mut done = [0usize; RULES];
+        let rules = || self.arch.sync.iter().filter(|r| r.producer == producer.kind);
+        if rules().count() > RULES {
+            return Err(Violation::Flow { step: narrow(from.at) });
+        }
+        let mut walk = from;
+        if let Some(step) = self.steps.get(walk.at) {
+            self.advance(&mut walk, step, trips)?;
+        }
+        while let Some(step) = self.steps.get(walk.at) {
+            for (rule, done) in rules().zip(&mut done) {
+                if rule.steps.get(*done).is_some_and(|want| self.does(step, want)) {
+                    *done = done.saturating_add(1);
+                }
+            }
+            if rules().zip(&done).all(|(rule, done)| *done >= rule.steps.len()) && rules().next().is_some() {
+                return Ok(());
+            }
+            for access in self.accesses(walk.at, step)?.into_iter().flatten() {
+                let apart = !shares_bytes(producer.bytes, access.bytes) || !(producer.writes || access.writes);
+                if apart || (walk.turns == from.turns && Some(step.origin) == origin) {
+                    continue;
+                }
+                let at = narrow(walk.at);
+                let rule = rules().zip(&done).find(|(r, _)| r.consumer == access.kind);
+                let (rule, &done) = rule.ok_or(Violation::NoRule { producer: producer.kind, consumer: access.kind, step: at })?;
+                if let Some(missing) = rule.steps.get(done) {
+                    return Err(Violation::Race { producer: narrow(from.at), consumer: at, missing: missing.atom, trips: u8::try_from(trips).unwrap_or(u8::MAX) });
+                }
+                out.pairs = out.pairs.saturating_add(1);
+            }
+            self.advance(&mut walk, step, trips)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a step does what the table wants. A wait that leaves fewer operations outstanding does.
+    fn does(&self, step: &Step, want: &SyncStep<'_>) -> bool {
+        if step.atom != want.atom || step.purpose == Purpose::Label {
+            return false;
+        }
+        let Some(atom) = self.tables.atom(want.atom) else { return false };
+        let mut values = want.immediates.iter();
+        for (k, (operand, arg)) in atom.operands.iter().zip(&step.args).enumerate() {
+            if operand.role != Role::Immediate {
+                continue;
+            }
+            let Some(&value) = values.next() else { continue };
+            let Slot::Int(have) = *arg else { return false };
+            let bounds = self.arch.counters.iter().any(|c| c.wait == want.atom && usize::from(c.operand) == k);
+            if !(have == value || (bounds && have < value)) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// The shared tiles that a step touches.
+    fn accesses(&self, at: usize, step: &Step) -> Result<[Option<Access>; 2], Violation> {
+        let mut out = [None, None];
+        if step.purpose == Purpose::Label {
+            return Ok(out);
+        }
+        let Some(movement) = self.tables.atom(step.atom).and_then(|a| a.movement.as_ref()) else { return Ok(out) };
+        let stray = Violation::Stray { step: narrow(at) };
+        for (place, (side, writes)) in out.iter_mut().zip([(&movement.from, false), (&movement.to, true)]) {
+            if side.space != Space::Shared {
+                continue;
+            }
+            let own = |op: crate::ir::Op| op.index() == usize::from(step.origin);
+            let m = self.plan.moves.iter().find(|m| own(m.op) && (m.atom == step.atom || m.second == Some(step.atom))).ok_or(stray)?;
+            let End::Shared(k) = (if writes { m.to } else { m.from }) else { return Err(stray) };
+            let a = self.plan.allocs.get(usize::from(k)).ok_or(stray)?;
+            *place = Some(Access { bytes: (a.offset, a.bytes), kind: side.access, writes });
+        }
+        Ok(out)
+    }
+
+    /// Goes to the next step of a walk.
+    fn advance(&self, walk: &mut Walk, step: &Step, trips: u32) -> Result<(), Violation> {
+        let flow = Violation::Flow { step: narrow(walk.at) };
+        walk.fuel = walk.fuel.checked_sub(1).ok_or(flow)?;
+        let here = walk.at;
+        walk.at = walk.at.saturating_add(1);
+        if step.purpose == Purpose::Label {
+            return Ok(());
+        }
+        if step.atom == self.isa.branch {
+            walk.at = self.target(step).ok_or(flow)?;
+        } else if step.atom == self.isa.branch_if {
+            let number = self.steps.iter().take(here).filter(|s| s.purpose != Purpose::Label && s.atom == self.isa.branch_if).count();
+            let wanted = 3u32.checked_pow(u32::try_from(number).unwrap_or(0)).and_then(|p| trips.checked_div(p)).unwrap_or(0) % 3;
+            let taken = walk.taken.get_mut(number).ok_or(flow)?;
+            if u32::from(*taken) < wanted {
+                *taken = taken.saturating_add(1);
+                walk.turns = walk.turns.saturating_add(1);
+                walk.at = self.target(step).ok_or(flow)?;
+            } else {
+                *taken = 0;
+            }
+        }
+        Ok(())
+    }
+
+    fn target(&self, branch: &Step) -> Option<usize> {
+        let label = branch.args.iter().find(|a| matches!(a, Slot::Label(_)))?;
+        self.steps.iter().position(|s| s.purpose == Purpose::Label && s.args.first() == Some(label))
+    }
+}
+
+fn narrow(step: usize) -> u16 {
+    u16::try_from(step).unwrap_or(u16::MAX)
+}

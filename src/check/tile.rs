@@ -1,0 +1,197 @@
+//! The checker's own evaluator of fragments and memory maps.
+
+use super::violation::Violation;
+use crate::map::{Columns, Fragment, TileShape};
+use crate::plan::{AllocPlan, End, GlobalPlan, Plan};
+use lanebook_layout::AxisId;
+use lanebook_tables::Side;
+
+/// A place in memory, relative to its tile's start.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// Multiples of the outer stride (global tiles; else 0).
+    pub lead: u32,
+    /// Bytes.
+    pub byte: u32,
+}
+
+impl Position {
+    /// So many bytes further.
+    pub(super) fn plus(self, bytes: u32) -> Option<Self> {
+        Some(Self { byte: self.byte.checked_add(bytes)?, ..self })
+    }
+}
+
+/// Exclusive or of the columns that `index` selects; `None` if it selects one that is not there.
+pub(super) fn pick(columns: &[u32], index: u32) -> Option<u32> {
+    let mut out = 0u32;
+    let mut rest = index;
+    for column in columns {
+        if rest & 1 == 1 {
+            out ^= column;
+        }
+        rest >>= 1;
+    }
+    if rest == 0 { Some(out) } else { None }
+}
+
+/// `2^n`.
+pub(super) fn power(n: usize) -> Option<u32> {
+    1u32.checked_shl(u32::try_from(n).ok()?)
+}
+
+/// The dimension that the columns span.
+pub(super) fn rank(columns: impl Iterator<Item = u32>) -> u8 {
+    let mut leaders = [0u32; 32];
+    let mut out = 0u8;
+    for column in columns {
+        let mut left = column;
+        while let Some(top) = left.checked_ilog2() {
+            let Some(leader) = leaders.get_mut(top as usize) else { break };
+            if *leader == 0 {
+                *leader = left;
+                out = out.saturating_add(1);
+                break;
+            }
+            left ^= *leader;
+        }
+    }
+    out
+}
+
+/// Bytes of an element; `None` unless it is a whole number of them.
+pub(super) fn element_bytes(shape: TileShape) -> Option<u32> {
+    if shape.bits == 0 || shape.bits % 8 != 0 { None } else { Some(u32::from(shape.bits) / 8) }
+}
+
+/// Row and column of an element; `None` outside the tile.
+pub(super) fn row_col(shape: TileShape, e: u32) -> Option<(u32, u32)> {
+    let cols = power(usize::from(shape.cols))?;
+    let row = e.checked_shr(u32::from(shape.cols))?;
+    if row < power(usize::from(shape.rows))? { Some((row, e & cols.wrapping_sub(1))) } else { None }
+}
+
+/// A tile in memory.
+#[derive(Copy, Clone)]
+pub(super) enum Memory<'p> {
+    /// In shared memory.
+    Shared(&'p AllocPlan),
+    /// In global memory: rows are contiguous (else columns).
+    Global(&'p GlobalPlan, bool),
+}
+
+impl<'p> Memory<'p> {
+    /// The memory at an end of a movement.
+    pub(super) fn of(plan: &'p Plan<'_>, end: End) -> Option<Result<Self, Violation>> {
+        match end {
+            End::Registers(_) => None,
+            End::Shared(k) => plan.allocs.get(usize::from(k)).map(|a| Ok(Self::Shared(a))),
+            End::Global(k) => {
+                let g = plan.globals.get(usize::from(k))?;
+                let order = [true, false].into_iter().find(|&row_major| is_global_map(g, row_major) == Some(true));
+                Some(order.map(|row_major| Self::Global(g, row_major)).ok_or(Violation::GlobalMap { global: k }))
+            }
+        }
+    }
+
+    pub(super) fn shape(&self) -> TileShape {
+        match self {
+            Self::Shared(a) => a.shape,
+            Self::Global(g, _) => g.map.shape,
+        }
+    }
+
+    fn row_major(&self) -> bool {
+        match self {
+            Self::Shared(a) => a.layout.row_major,
+            Self::Global(_, row_major) => *row_major,
+        }
+    }
+
+    /// Where an element starts; `None` outside the tile.
+    pub(super) fn at(&self, e: u32) -> Option<Position> {
+        let shape = self.shape();
+        let bytes = element_bytes(shape)?;
+        let (row, col) = row_col(shape, e)?;
+        let (outer, inner, inner_bits) = if self.row_major() { (row, col, shape.cols) } else { (col, row, shape.rows) };
+        match self {
+            Self::Global(..) => Some(Position { lead: outer, byte: inner.checked_mul(bytes)? }),
+            Self::Shared(a) => {
+                let plain = u64::from(outer).checked_shl(u32::from(inner_bits))?.checked_add(u64::from(inner))?.checked_mul(u64::from(bytes))?;
+                let placed = a.layout.post.apply(i64::try_from(plain).ok()?).ok()?;
+                Some(Position { lead: 0, byte: u32::try_from(placed).ok()? })
+            }
+        }
+    }
+
+    /// The element that is `index` along the contiguous dimension.
+    pub(super) fn inner(&self, index: u32) -> Option<u32> {
+        if self.row_major() { Some(index) } else { index.checked_shl(u32::from(self.shape().cols)) }
+    }
+}
+
+/// Whether a global tile's columns are those of its rows and columns.
+fn is_global_map(g: &GlobalPlan, row_major: bool) -> Option<bool> {
+    let shape = g.map.shape;
+    let bytes = element_bytes(shape)?;
+    let total = usize::from(shape.rows).checked_add(usize::from(shape.cols))?;
+    if g.map.columns.as_slice().len() != total {
+        return Some(false);
+    }
+    for (bit, column) in g.map.columns.as_slice().iter().enumerate() {
+        let (row, col) = row_col(shape, power(bit)?)?;
+        let (outer, inner) = if row_major { (row, col) } else { (col, row) };
+        if column.lead != outer || column.bytes != inner.checked_mul(bytes)? {
+            return Some(false);
+        }
+    }
+    Some(true)
+}
+
+/// The element at a bit offset of a lane's tile registers, and which byte of it.
+pub(super) fn held(f: &Fragment, bit: u32, lane: u32, warp: u32) -> Option<(u32, u32)> {
+    let width = u32::from(f.shape.bits);
+    let place = bit.checked_div(width)?;
+    let e = pick(f.register.as_slice(), place)? ^ pick(f.lane.as_slice(), lane)? ^ pick(f.warp.as_slice(), warp)?;
+    Some((e, bit.checked_rem(width)? / 8))
+}
+
+/// Sum of `2^weight` over the bits of `index`.
+pub(super) fn weigh<const N: usize>(weights: &Columns<u8, N>, index: u32) -> Option<u32> {
+    let mut out = 0u32;
+    let mut rest = index;
+    for &weight in weights.as_slice() {
+        if rest & 1 == 1 {
+            out = out.checked_add(power(usize::from(weight))?)?;
+        }
+        rest >>= 1;
+    }
+    if rest == 0 { Some(out) } else { None }
+}
+
+/// Where a coordinate of an atom stands on one side: (lane, bit) or (slot, byte).
+pub(super) fn spot(side: &Side<'_>, x: u64, major: AxisId, minor: AxisId) -> Option<(u32, u32)> {
+    let on = |axis| u32::try_from(side.layout.offset_on(x, axis).ok()?).ok();
+    Some((on(major)?, on(minor)?))
+}
+
+/// Every fragment has the group's lanes and warps and all elements.
+pub(super) fn fragments(plan: &Plan<'_>) -> Result<(), Violation> {
+    for (k, f) in plan.fragments.iter().enumerate() {
+        let f = &f.fragment;
+        let fragment = u16::try_from(k).unwrap_or(u16::MAX);
+        let length = |have: usize, want: u8| -> Result<(), Violation> {
+            let have = u8::try_from(have).unwrap_or(u8::MAX);
+            if have == want { Ok(()) } else { Err(Violation::Fragment { fragment, have, want }) }
+        };
+        length(f.lane.as_slice().len(), plan.wave)?;
+        length(f.warp.as_slice().len(), plan.warps)?;
+        let columns = || f.register.as_slice().iter().chain(f.lane.as_slice()).chain(f.warp.as_slice()).copied();
+        let want = f.shape.rows.saturating_add(f.shape.cols);
+        length(usize::from(rank(columns())), want)?;
+        if columns().any(|c| row_col(f.shape, c).is_none()) {
+            return Err(Violation::Fragment { fragment, have: u8::MAX, want });
+        }
+    }
+    Ok(())
+}

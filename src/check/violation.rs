@@ -1,0 +1,209 @@
+//! What a checker can find wrong.
+
+use super::tile::Position;
+use crate::ir::Op;
+use lanebook_tables::{AccessId, AtomId};
+
+/// What is wrong. Numbers of warps, lanes, slots, bits and bytes are those at which it was met first.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Violation {
+    /// The plan's architecture is not in the tables, or the program has no function.
+    UnknownArch,
+    /// The operation needs a plan and has none, or the plan names something that is not there.
+    Missing(Op),
+    /// An end of the plan is not the operation's own operand (0 = first operand; 3 = result).
+    End {
+        /// The operation.
+        op: Op,
+        /// Which operand.
+        operand: u8,
+    },
+    /// The atom does not do this, or has a form or size that is not checked.
+    Atom {
+        /// The operation.
+        op: Op,
+        /// The atom.
+        atom: AtomId,
+    },
+    /// A fragment lacks lane or warp bits, or elements.
+    Fragment {
+        /// Index of the fragment.
+        fragment: u16,
+        /// Bits there are.
+        have: u8,
+        /// Bits there should be.
+        want: u8,
+    },
+    /// A global tile's map is neither row-major nor column-major.
+    GlobalMap {
+        /// Index of the global tile.
+        global: u16,
+    },
+    /// A shared tile ends outside its bytes, its segment, or what the architecture has.
+    Segment {
+        /// Index of the shared tile.
+        alloc: u16,
+        /// Where it ends, in bytes.
+        end: u64,
+        /// Where it must end.
+        most: u64,
+    },
+    /// A shared tile's start is less aligned than it must be.
+    Base {
+        /// Index of the shared tile.
+        alloc: u16,
+        /// Alignment needed in bytes.
+        need: u32,
+        /// What is not a multiple of it.
+        at: u32,
+    },
+    /// Two shared tiles that are alive together share bytes.
+    Overlap {
+        /// Index of one.
+        alloc: u16,
+        /// Index of the other.
+        other: u16,
+        /// First byte that both have.
+        byte: u32,
+    },
+    /// A movement or product names an element outside its tile.
+    Element {
+        /// The operation.
+        op: Op,
+        /// Warp.
+        warp: u8,
+        /// Lane or slot.
+        lane: u8,
+        /// The element.
+        element: u32,
+    },
+    /// A byte goes to, or comes from, the wrong place in memory.
+    Byte {
+        /// The operation.
+        op: Op,
+        /// Warp.
+        warp: u8,
+        /// Lane (register movers) or destination slot.
+        lane: u8,
+        /// Bit offset in the lane's tile registers, or in the slot's share.
+        bit: u16,
+        /// Where the layout has the element's byte.
+        want: Position,
+        /// Where the instruction takes it from or puts it.
+        found: Position,
+    },
+    /// An atom's layouts touch a byte of a lane or slot twice, or leave one out.
+    Share {
+        /// The operation.
+        op: Op,
+        /// Lane or slot.
+        lane: u8,
+        /// Bytes touched, as a mask.
+        found: u64,
+        /// Bytes that should be.
+        want: u64,
+    },
+    /// Instances and tuples do not enumerate the tile's registers: some would be moved twice and others never.
+    Registers {
+        /// The operation.
+        op: Op,
+        /// Register-number bits that are set once, as a mask.
+        found: u32,
+        /// Register-number bits there are.
+        want: u32,
+    },
+    /// Slots, warps and instances do not enumerate the tile's elements.
+    Coverage {
+        /// The operation.
+        op: Op,
+        /// Bits dealt out.
+        dealt: u8,
+        /// Rank of what they deal out.
+        rank: u8,
+        /// Element bits of the tile.
+        want: u8,
+    },
+    /// An address is less aligned than the atom needs.
+    Alignment {
+        /// The operation.
+        op: Op,
+        /// Warp.
+        warp: u8,
+        /// Slot.
+        slot: u8,
+        /// Bytes needed.
+        need: u32,
+        /// The address, or what is certain about global ones.
+        at: u32,
+    },
+    /// A matrix operand's lane holds another element than the instruction takes.
+    Operand {
+        /// The operation.
+        op: Op,
+        /// 0 = A, 1 = B, 2 = C, 3 = D.
+        operand: u8,
+        /// Warp.
+        warp: u8,
+        /// Lane.
+        lane: u8,
+        /// Bit offset in the lane's tile registers.
+        bit: u16,
+        /// Row and column expected.
+        want: (u32, u32),
+        /// Row and column found.
+        found: (u32, u32),
+    },
+    /// A term of a product's sums is added twice, or never.
+    Depth {
+        /// The operation.
+        op: Op,
+        /// Warp.
+        warp: u8,
+        /// The position along k.
+        k: u32,
+    },
+    /// A movement has too few or too many steps.
+    Count {
+        /// The operation.
+        op: Op,
+        /// The atom.
+        atom: AtomId,
+        /// Instances.
+        want: u32,
+        /// Steps.
+        found: u32,
+    },
+    /// A step touches shared memory for no movement of the plan.
+    Stray {
+        /// Number of the step.
+        step: u16,
+    },
+    /// Two accesses conflict and the table has no rule for them.
+    NoRule {
+        /// Kind of the earlier one.
+        producer: AccessId,
+        /// Kind of the later one.
+        consumer: AccessId,
+        /// Step of the later one.
+        step: u16,
+    },
+    /// Two accesses conflict and nothing orders them.
+    Race {
+        /// Step of the earlier access.
+        producer: u16,
+        /// Step of the later access.
+        consumer: u16,
+        /// The first synchronisation step of the rule that is missing between them.
+        missing: AtomId,
+        /// Times that loops were gone round, base 3, first loop's branch lowest.
+        trips: u8,
+    },
+    /// Control flow that is not checked: more than four loops, a label that is not there, or a walk that does not end.
+    Flow {
+        /// The step.
+        step: u16,
+    },
+}
+
+const _: () = assert!(core::mem::size_of::<Violation>() <= 40);
