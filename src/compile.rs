@@ -75,6 +75,7 @@ pub struct Storage<const STEPS: usize, const TUPLES: usize, const NODES: usize, 
     work: Vec<ExprId, NODES>,
     memo: [[Option<Reg>; 2]; NODES],
     choice: [[Choice; 2]; NODES],
+    registers: [Option<Reg>; crate::emit::MAX_VARIABLES],
 }
 
 /// How full one pool is.
@@ -130,6 +131,7 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
             work: Vec::new(),
             memo: [[None; 2]; NODES],
             choice: [[Choice::NONE; 2]; NODES],
+            registers: [None; crate::emit::MAX_VARIABLES],
         }
     }
 
@@ -202,6 +204,7 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
             work: self.work.as_mut_view(),
             memo: &mut self.memo,
             choice: &mut self.choice,
+            registers: &mut self.registers,
         }
     }
 }
@@ -241,6 +244,7 @@ pub struct Scratch<'s> {
     work: &'s mut VecView<ExprId>,
     memo: &'s mut [[Option<Reg>; 2]],
     choice: &'s mut [[Choice; 2]],
+    registers: &'s mut [Option<Reg>],
 }
 
 /// What came out.
@@ -288,6 +292,7 @@ struct Room<'s> {
     work: &'s mut VecView<ExprId>,
     memo: &'s mut [[Option<Reg>; 2]],
     choice: &'s mut [[Choice; 2]],
+    registers: &'s mut [Option<Reg>],
 }
 
 /// Chooses atoms and layouts for the first function of a program, and places its shared memory.
@@ -296,11 +301,61 @@ struct Room<'s> {
 /// Whatever keeps a plan from being made; the program is not changed.
 pub fn plan<'s>(tables: &Tables<'_>, arch: ArchId, program: &Program<'_, '_>, scratch: Scratch<'s>) -> Result<Planned<'s>, Error> {
     let function = program.functions().next().ok_or(Error::NoFunction)?;
-    let Scratch { movers, movements, staged, allocs, fragments, globals, moves, products, losers, steps, finished, tuples, patterns, loops, params, held, addresses, advances, nodes, variables, buckets, forward, uses, counts, work, memo, choice } = scratch;
-    let mut plan = Plan { arch, threads: 0, wave: 0, warps: 0, allocs, fragments, globals, moves, products, losers, losers_dropped: 0, shared_bytes: 0, shared_align: 16 };
+    let Scratch {
+        movers,
+        movements,
+        staged,
+        allocs,
+        fragments,
+        globals,
+        moves,
+        products,
+        losers,
+        steps,
+        finished,
+        tuples,
+        patterns,
+        loops,
+        params,
+        held,
+        addresses,
+        advances,
+        nodes,
+        variables,
+        buckets,
+        forward,
+        uses,
+        counts,
+        work,
+        memo,
+        choice,
+        registers,
+    } = scratch;
+    let mut plan =
+        Plan { arch, threads: 0, wave: 0, warps: 0, allocs, fragments, globals, moves, products, losers, losers_dropped: 0, shared_bytes: 0, shared_align: 16 };
     choose(tables, arch, program, function, &mut plan, &mut Workspace { movers, movements, staged })?;
     place(tables, program, &mut plan)?;
-    let room = Room { steps, finished, tuples, patterns, loops, params, held, addresses, advances, nodes, variables, buckets, forward, uses, counts, work, memo, choice };
+    let room = Room {
+        steps,
+        finished,
+        tuples,
+        patterns,
+        loops,
+        params,
+        held,
+        addresses,
+        advances,
+        nodes,
+        variables,
+        buckets,
+        forward,
+        uses,
+        counts,
+        work,
+        memo,
+        choice,
+        registers,
+    };
     Ok(Planned { plan, function, room })
 }
 
@@ -319,7 +374,27 @@ impl<'s> Planned<'s> {
     /// What emission could not do, or room that ran out.
     pub fn emit(self, tables: &Tables<'_>, program: &Program<'_, '_>) -> Result<Compiled<'s>, Error> {
         let Self { plan, function, room } = self;
-        let Room { steps, finished, tuples, patterns, loops, params, held, addresses, advances, nodes, variables, buckets, forward, uses, counts, work, memo, choice } = room;
+        let Room {
+            steps,
+            finished,
+            tuples,
+            patterns,
+            loops,
+            params,
+            held,
+            addresses,
+            advances,
+            nodes,
+            variables,
+            buckets,
+            forward,
+            uses,
+            counts,
+            work,
+            memo,
+            choice,
+            registers,
+        } = room;
         let machine = tables.arch(plan.arch).ok_or(PlanError::UnknownArch)?;
         let isa = tables.isa(machine.isa).ok_or(PlanError::UnknownArch)?;
         if !parameters(program, function, params) {
@@ -342,6 +417,7 @@ impl<'s> Planned<'s> {
                 Steps::new(steps, tuples, patterns, loops),
                 params,
                 (held, addresses, advances),
+                registers,
             )?;
             context.function(function)?;
         }

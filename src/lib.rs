@@ -1,10 +1,7 @@
 //! GPU data layouts, by the book.
 #![no_std]
 #![forbid(unsafe_code)]
-#![cfg_attr(
-    not(test),
-    deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable, clippy::todo)
-)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::unreachable, clippy::todo))]
 
 #[cfg(test)]
 extern crate std;

@@ -27,7 +27,14 @@ pub enum PassError {
 ///
 /// # Errors
 /// See [`PassError`]; the program is then unchanged.
-pub fn apply(tables: &Tables<'_>, name: &str, program: &mut Program<'_, '_>, work: &mut VecView<Node>, fuel: &mut u32, mut trace: impl FnMut(RuleId, Node)) -> Result<Stats, PassError> {
+pub fn apply(
+    tables: &Tables<'_>,
+    name: &str,
+    program: &mut Program<'_, '_>,
+    work: &mut VecView<Node>,
+    fuel: &mut u32,
+    mut trace: impl FnMut(RuleId, Node),
+) -> Result<Stats, PassError> {
     let pass = tables.rules.passes.iter().find(|p| p.name == name).ok_or(PassError::Unknown)?;
     let mark = program.mark();
     let mut total = Stats::default();
@@ -53,7 +60,14 @@ pub fn apply(tables: &Tables<'_>, name: &str, program: &mut Program<'_, '_>, wor
     Ok(total)
 }
 
-fn sweep(tables: &Tables<'_>, phase: u8, program: &mut Program<'_, '_>, work: &mut VecView<Node>, fuel: &mut u32, trace: &mut impl FnMut(RuleId, Node)) -> Result<Stats, RunError<ErrorKind>> {
+fn sweep(
+    tables: &Tables<'_>,
+    phase: u8,
+    program: &mut Program<'_, '_>,
+    work: &mut VecView<Node>,
+    fuel: &mut u32,
+    trace: &mut impl FnMut(RuleId, Node),
+) -> Result<Stats, RunError<ErrorKind>> {
     let Some(set) = tables.rules.set(Language::Tile, None, phase) else { return Ok(Stats::default()) };
     let mut work = Work::new(work);
     let mut graph = TileGraph::new(program);

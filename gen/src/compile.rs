@@ -7,8 +7,8 @@ use crate::lower::lower;
 use crate::model::{self, HwModel};
 use crate::render::{Weight, render, weigh};
 use crate::rules::{self, RuleModel};
-use crate::source::Sources;
 use crate::select::select;
+use crate::source::Sources;
 use lanebook_tables::Tables;
 use std::path::Path;
 

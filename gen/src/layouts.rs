@@ -2,8 +2,8 @@
 //!
 //! The text is TIRx's, `S[(...):(...)] + R[...] + offset`. Table layouts are flat, have no symbols and no post-map.
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::spanned::Spanned;
 use crate::source::Span;
+use crate::spanned::Spanned;
 use crate::suggest::remedy;
 use lanebook_layout::notation::{Expected, ParseError, tirx};
 use lanebook_layout::{AxisId, AxisNames, LayoutRef, NoSyms, PostMap, WellKnown};
@@ -41,13 +41,10 @@ pub fn parse(text: &Spanned<String>, diags: &mut Diagnostics) -> Option<Layout> 
     };
     let view = value.view();
     let numbers = |iters: &[lanebook_layout::Iter]| -> Option<Vec<Step>> {
-        let step = |it: &lanebook_layout::Iter| {
-            Some(Step { extent: it.extent_value().ok()?.into(), stride: it.stride_value().ok()?, axis: it.axis() })
-        };
+        let step = |it: &lanebook_layout::Iter| Some(Step { extent: it.extent_value().ok()?.into(), stride: it.stride_value().ok()?, axis: it.axis() });
         iters.iter().map(step).collect()
     };
-    let offset: Option<Vec<_>> =
-        view.offset.iter().map(|o| o.value().syms().is_none().then_some((o.axis(), o.value().coeff()))).collect();
+    let offset: Option<Vec<_>> = view.offset.iter().map(|o| o.value().syms().is_none().then_some((o.axis(), o.value().coeff()))).collect();
     let (shard, replica) = (numbers(view.shard), numbers(view.replica));
     let (Some(shard), Some(replica), Some(offset)) = (shard, replica, offset) else {
         diags.push(Diagnostic::at(text.span, "a layout in a table has no symbols").help("write numbers"));
@@ -71,8 +68,11 @@ fn explain(text: &Spanned<String>, error: ParseError) -> Diagnostic {
     if error.expected == Expected::KnownAxis {
         let word: String = text[at..].chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
         let axes = (0..AxisId::FIRST_FREE).map_while(|n| WellKnown.name(AxisId(n)));
-        return Diagnostic::at(Span { end: span.start + word.len() as u32, ..span }, format!("unknown axis `{word}`"))
-            .help(remedy(&word, axes, "hw-tables/axes.ron lists the axes"));
+        return Diagnostic::at(Span { end: span.start + word.len() as u32, ..span }, format!("unknown axis `{word}`")).help(remedy(
+            &word,
+            axes,
+            "hw-tables/axes.ron lists the axes",
+        ));
     }
     let wanted = match error.expected {
         Expected::OpenParen => "expected `(`".into(),

@@ -67,7 +67,11 @@ impl Ledger {
                 };
                 if let Some(before) = out.last().filter(|before| before.id >= line.id) {
                     let message = format!("number {} does not follow {}", line.id, before.id);
-                    diags.push(Diagnostic::at(entry.span, message).note(before.name.span, "the line before").help("numbers ascend and are never reused; restore the file"));
+                    diags.push(
+                        Diagnostic::at(entry.span, message)
+                            .note(before.name.span, "the line before")
+                            .help("numbers ascend and are never reused; restore the file"),
+                    );
                 }
                 if let Some(first) = seen.insert(line.name.value.clone(), line.name.span) {
                     let message = format!("`{}` stands in the ledger twice", line.name.value);
@@ -104,21 +108,14 @@ pub fn compare(kind: &str, lines: &[Line], names: &[&Name], diags: &mut Diagnost
         }
     }
     for line in lines.iter().filter(|line| !line.retired && !present.contains(line.name.as_str())) {
-        diags.push(
-            Diagnostic::at(line.name.span, format!("{kind} `{}` has a stable number but is not in the tables", line.name.value))
-                .help(UPDATE),
-        );
+        diags.push(Diagnostic::at(line.name.span, format!("{kind} `{}` has a stable number but is not in the tables", line.name.value)).help(UPDATE));
     }
 }
 
 /// The ledger's text after this run: old lines stay, names that are gone are retired, new names get the next numbers
 /// in order of name.
 #[must_use]
-pub fn update<'a>(
-    old: Option<&Ledger>,
-    atoms: impl IntoIterator<Item = &'a str>,
-    rules: impl IntoIterator<Item = &'a str>,
-) -> String {
+pub fn update<'a>(old: Option<&Ledger>, atoms: impl IntoIterator<Item = &'a str>, rules: impl IntoIterator<Item = &'a str>) -> String {
     let mut out = String::from("// Stable numbers, append-only. Written by `cargo run -p lanebook-gen --example tables -- --ids`; never edit by hand.\n(\n");
     section(&mut out, "atoms", old.map_or(&[], |l| &l.atoms), atoms.into_iter().collect());
     section(&mut out, "rules", old.map_or(&[], |l| &l.rules), rules.into_iter().collect());

@@ -4,9 +4,7 @@
 //! here. A bad entry is reported and left out; a file that is not RON at all is one error.
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::ledger::Ledger;
-use crate::schema::{
-    Access, Arch, Atom, AxesFile, Axis, Dtype, DtypesFile, Group, HwFile, Isa, IsaFile, SourceEntry, SourcesFile, Tag,
-};
+use crate::schema::{Access, Arch, Atom, AxesFile, Axis, Dtype, DtypesFile, Group, HwFile, Isa, IsaFile, SourceEntry, SourcesFile, Tag};
 use crate::source::{FileId, Sources};
 use crate::spanned::{Entry, Spanned, read, whole};
 use serde::de::DeserializeOwned;

@@ -29,6 +29,11 @@ pub fn list<T>(items: impl IntoIterator<Item = T>) -> &'static [T] {
     if items.is_empty() { &[] } else { Vec::leak(items) }
 }
 
+/// Leaks a value.
+pub fn one<T>(value: T) -> &'static T {
+    Box::leak(Box::new(value))
+}
+
 /// Leaks a text.
 #[must_use]
 pub fn text(s: &str) -> &'static str {
@@ -57,15 +62,15 @@ pub fn lower(model: &HwModel, rules: &RulePart) -> t::Tables<'static> {
     }
 }
 
-fn layout(layout: &Layout) -> LayoutRef<'static> {
+fn layout(layout: &Layout) -> &'static LayoutRef<'static> {
     let view = layout.view();
-    LayoutRef {
+    one(LayoutRef {
         shard: list(view.shard.iter().copied()),
         replica: list(view.replica.iter().copied()),
         offset: list(view.offset.iter().copied()),
         profile: lanebook_layout::Profile::FLAT,
         post: view.post,
-    }
+    })
 }
 
 fn frame(pieces: &[TextPiece]) -> &'static [t::Piece<'static>] {
@@ -123,27 +128,37 @@ fn atom(model: &HwModel, atom: &model::Atom) -> t::Atom<'static> {
         stable: atom.stable,
         class: atom.class,
         isa: atom.isa,
-        template: list(atom.template.iter().map(|piece| match piece {
-            TextPiece::Text(plain) => t::Piece::Text(text(plain)),
+        template: template(atom.template.iter().map(|piece| match piece {
+            TextPiece::Text(plain) => t::Piece::Text(plain),
             TextPiece::Name(name) => match crate::template::half(name) {
                 Some((name, upper)) => t::Piece::Half(number(name), upper),
                 None => t::Piece::Operand(number(name)),
             },
-            TextPiece::Optional(name, before) => t::Piece::Optional(number(name), text(before)),
+            TextPiece::Optional(name, before) => t::Piece::Optional(number(name), before),
         })),
-        operands: list(atom.operands.iter().map(operand)),
-        movement: atom.movement.as_ref().map(|m| movement(atom, m)),
+        operands: t::Operands(list(atom.operands.iter().map(|o| one(operand(o))))),
+        movement: atom.movement.as_ref().map(|m| one(movement(atom, m))),
         matrix: atom.matrix.as_ref().map(|m| t::MatrixShape { m: m.m, n: m.n, k: m.k, a: m.a, b: m.b, c: m.c, d: m.d }),
         means: list(atom.means.iter().copied()),
         cost: atom.cost,
-        counter: atom.counter.as_ref().map(|name| t::CounterUse {
-            counter: counter_number(model, atom, name),
-            unordered: atom.unordered,
-        }),
+        counter: atom.counter.as_ref().map(|name| t::CounterUse { counter: counter_number(model, atom, name), unordered: atom.unordered }),
         tags: list(atom.tags.iter().copied()),
         status: atom.status,
         sources: list(atom.sources.iter().copied()),
     }
+}
+
+/// The pieces in one string; `check::template` sees to it that each can be written.
+fn template<'p>(pieces: impl Iterator<Item = t::Piece<'p>>) -> t::Template<'static> {
+    let mut out = String::new();
+    for (start, plain, end) in pieces.filter_map(t::Template::written) {
+        if let Some((sign, number)) = start {
+            out.extend([sign, number]);
+        }
+        out.push_str(plain);
+        out.extend(end);
+    }
+    t::Template(text(&out))
 }
 
 /// The counter's number in the architectures that have the atom; `check::sync` sees to it that they agree.
@@ -253,9 +268,7 @@ fn sync_rule(model: &HwModel, rule: &model::SyncRule) -> t::SyncRule<'static> {
         consumer: rule.consumer,
         steps: list(rule.steps.iter().map(|step| t::SyncStep {
             atom: step.atom.value,
-            immediates: list(
-                model.atom(step.atom.value).immediates().map(|(_, o)| step.immediates.get(&o.name.value).copied().unwrap_or(0)),
-            ),
+            immediates: list(model.atom(step.atom.value).immediates().map(|(_, o)| step.immediates.get(&o.name.value).copied().unwrap_or(0))),
             after_producer: step.after_producer,
             barrier: step.barrier,
         })),

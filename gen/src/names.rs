@@ -35,8 +35,7 @@ impl OwnedNameMap {
     /// The map with its slices leaked.
     #[must_use]
     pub fn leak(&self) -> NameMap<'static> {
-        let entries: Vec<(&'static str, u16)> =
-            self.entries.iter().map(|(name, id)| (&*String::leak(name.clone()), *id)).collect();
+        let entries: Vec<(&'static str, u16)> = self.entries.iter().map(|(name, id)| (&*String::leak(name.clone()), *id)).collect();
         NameMap { key: self.key, displacements: Vec::leak(self.displacements.clone()), entries: Vec::leak(entries) }
     }
 }

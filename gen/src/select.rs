@@ -33,7 +33,8 @@ pub fn select(tables: &t::Tables<'static>, names: &[String]) -> Result<t::Tables
     let isas = Kept::new(archs.iter().map(|arch| arch.isa.0).collect());
     let atoms = Kept::new(archs.iter().flat_map(|arch| of_arch(arch)).chain(isas.of(tables.isas).flat_map(of_frame)).map(|id| id.0).collect());
     let keep = Keep { isas, atoms };
-    let rules = Kept::new((0..).zip(tables.rules.rules).filter(|(_, rule)| rule.replacement.iter().all(|node| keep.buildable(node))).map(|(id, _)| id).collect());
+    let rules =
+        Kept::new((0..).zip(tables.rules.rules).filter(|(_, rule)| rule.replacement.iter().all(|node| keep.buildable(node))).map(|(id, _)| id).collect());
     Ok(t::Tables {
         isas: list(keep.isas.of(tables.isas).map(|isa| keep.isa(isa))),
         archs: list(archs.iter().map(|arch| keep.arch(arch))),

@@ -123,9 +123,7 @@ pub fn read<'de, T: Deserialize<'de>>(sources: &'de Sources, span: Span) -> Resu
 
 /// The options that every table is read with.
 fn options() -> ron::Options {
-    ron::Options::default().with_default_extension(
-        Extensions::IMPLICIT_SOME | Extensions::UNWRAP_NEWTYPES | Extensions::UNWRAP_VARIANT_NEWTYPES,
-    )
+    ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME | Extensions::UNWRAP_NEWTYPES | Extensions::UNWRAP_VARIANT_NEWTYPES)
 }
 
 /// The text without white space and comments around it, and its place in the file being read.
@@ -178,16 +176,20 @@ fn explain(error: &ron::error::SpannedError, text: &str, span: Span) -> Diagnost
         Span::new(span.file, base + start, base + start + word.len())
     };
     match &error.code {
-        E::NoSuchStructField { expected, found, .. } => Diagnostic::at(word_before(found), format!("unknown field `{found}`"))
-            .help(suggest::remedy(found, expected.iter().copied(), &format!("known fields: {}", expected.join(", ")))),
-        E::NoSuchEnumVariant { expected, found, .. } => Diagnostic::at(word_before(found), format!("unknown word `{found}`"))
-            .help(suggest::remedy(found, expected.iter().copied(), &format!("known words: {}", expected.join(", ")))),
+        E::NoSuchStructField { expected, found, .. } => Diagnostic::at(word_before(found), format!("unknown field `{found}`")).help(suggest::remedy(
+            found,
+            expected.iter().copied(),
+            &format!("known fields: {}", expected.join(", ")),
+        )),
+        E::NoSuchEnumVariant { expected, found, .. } => Diagnostic::at(word_before(found), format!("unknown word `{found}`")).help(suggest::remedy(
+            found,
+            expected.iter().copied(),
+            &format!("known words: {}", expected.join(", ")),
+        )),
         E::MissingStructField { field, .. } => {
             Diagnostic::at(span, format!("field `{field}` is missing")).help("hw-tables/SCHEMA.md shows every kind of entry")
         }
-        E::DuplicateStructField { field, .. } => {
-            Diagnostic::at(word_before(field), format!("field `{field}` stands here twice")).help("keep one of them")
-        }
+        E::DuplicateStructField { field, .. } => Diagnostic::at(word_before(field), format!("field `{field}` stands here twice")).help("keep one of them"),
         E::InvalidValueForType { expected, found } => {
             Diagnostic::at(span, format!("expected {expected}, found {found}")).help("hw-tables/SCHEMA.md shows every kind of entry")
         }

@@ -35,7 +35,10 @@ fn values_know_their_place() {
 fn terms_know_the_place_of_every_part() {
     let (sources, span) = sources("(name: \"t\", list: [], term: (\"add\", (\"shl\", \"x\", 0x10), -1, (\"nop\"), ()))");
     let error = read::<Thing>(&sources, span).unwrap_err();
-    assert_eq!(error.plain(&sources).split("; ").next(), Some("x.ron:1:71: error: expected a term: a word in quotes, then its arguments but found zero elements instead"));
+    assert_eq!(
+        error.plain(&sources).split("; ").next(),
+        Some("x.ron:1:71: error: expected a term: a word in quotes, then its arguments but found zero elements instead")
+    );
     let (sources, span) = self::sources("(name: \"t\", list: [], term: (\"add\", (\"shl\", \"x\", 0x10), -1, (\"nop\")))");
     let thing: Thing = read(&sources, span).unwrap();
     let term = thing.term.unwrap();

@@ -168,14 +168,8 @@ fn a_ledger_only_grows() {
 #[test]
 fn inputs_and_folders_of_inputs_are_watched() {
     let root = folder("base");
-    let watched: Vec<String> = load::watched(&root)
-        .iter()
-        .map(|path| path.strip_prefix(&root).unwrap().to_string_lossy().replace('\\', "/"))
-        .collect();
-    let expected = [
-        "hw-tables", "hw-tables/axes.ron", "hw-tables/base.ron", "hw-tables/dtypes.ron", "hw-tables/sources.ron",
-        "rules/isa", "rules/isa/t.ron",
-    ];
+    let watched: Vec<String> = load::watched(&root).iter().map(|path| path.strip_prefix(&root).unwrap().to_string_lossy().replace('\\', "/")).collect();
+    let expected = ["hw-tables", "hw-tables/axes.ron", "hw-tables/base.ron", "hw-tables/dtypes.ron", "hw-tables/sources.ron", "rules/isa", "rules/isa/t.ron"];
     assert_eq!(watched, expected);
 }
 

@@ -86,7 +86,14 @@ struct Best {
 /// Chooses atoms and layouts for all of `function`.
 ///
 /// On an error the plan holds whatever had been decided; it must not be used.
-pub fn choose(tables: &Tables<'_>, arch: ArchId, program: &Program<'_, '_>, function: Op, plan: &mut Plan<'_>, workspace: &mut Workspace<'_>) -> Result<(), PlanError> {
+pub fn choose(
+    tables: &Tables<'_>,
+    arch: ArchId,
+    program: &Program<'_, '_>,
+    function: Op,
+    plan: &mut Plan<'_>,
+    workspace: &mut Workspace<'_>,
+) -> Result<(), PlanError> {
     plan.clear();
     let machine = tables.arch(arch).ok_or(PlanError::UnknownArch)?;
     let isa = tables.isa(machine.isa).ok_or(PlanError::UnknownArch)?;
@@ -125,7 +132,15 @@ pub fn choose(tables: &Tables<'_>, arch: ArchId, program: &Program<'_, '_>, func
             }
         }
     }
-    let mut chooser = Chooser { setting, program, plan, movers: workspace.movers, movements: workspace.movements, staged: workspace.staged, family: Family { bank_span: 0, widest: 0, run: 0 } };
+    let mut chooser = Chooser {
+        setting,
+        program,
+        plan,
+        movers: workspace.movers,
+        movements: workspace.movements,
+        staged: workspace.staged,
+        family: Family { bank_span: 0, widest: 0, run: 0 },
+    };
     chooser.family = chooser.family();
     chooser.collect(function)?;
     chooser.stage()?;
@@ -193,7 +208,15 @@ impl Chooser<'_, '_, '_, '_> {
                     let to = self.memory_end(op, 1, shape)?;
                     self.add(op, MovementEnd::Registers(value), to)?;
                 }
-                OpRole::Matrix | OpRole::For | OpRole::Yield | OpRole::Return | OpRole::Constant | OpRole::Convert | OpRole::Transpose | OpRole::Function | OpRole::Index => {}
+                OpRole::Matrix
+                | OpRole::For
+                | OpRole::Yield
+                | OpRole::Return
+                | OpRole::Constant
+                | OpRole::Convert
+                | OpRole::Transpose
+                | OpRole::Function
+                | OpRole::Index => {}
                 _ => return Err(PlanError::Unsupported(op)),
             }
         }
@@ -216,7 +239,7 @@ impl Chooser<'_, '_, '_, '_> {
     fn shape_of(&self, op: Op, value: Value) -> Result<TileShape, PlanError> {
         let ty = self.program.type_of(value);
         let bits = ty.dtype.and_then(|d| self.setting.tables.dtype(d)).map_or(0, |d| d.bits);
-        if bits == 0 || bits % 8 != 0 {
+        if bits == 0 || !bits.is_multiple_of(8) {
             return Err(PlanError::Element(op));
         }
         let (rows, cols) = ty.shape.pair().ok_or(PlanError::Extents(op))?;
@@ -314,7 +337,9 @@ impl Chooser<'_, '_, '_, '_> {
             let shape = global.map.shape;
             for load in self.movers.iter().filter(|m| m.from == Space::Global && m.to == Space::Register) {
                 let share = load.register_bits.checked_div(u32::from(shape.bits)).unwrap_or(0);
-                let Some(fragment) = log2_exact(u64::from(share)).and_then(|vector| blocked(shape, vector, self.setting.wave, self.setting.warps, true)) else { continue };
+                let Some(fragment) = log2_exact(u64::from(share)).and_then(|vector| blocked(shape, vector, self.setting.wave, self.setting.warps, true)) else {
+                    continue;
+                };
                 let Ok(found) = self.setting.evaluate(load, from, EndMap::Registers(&fragment), true, u32::MAX) else { continue };
                 let staged = Staged { movement: u16::try_from(index).unwrap_or(u16::MAX), load: load.atom, bits: load.register_bits, fragment, found };
                 match self.staged.iter_mut().find(|s| s.movement == staged.movement && s.bits == staged.bits) {
@@ -574,7 +599,8 @@ impl Chooser<'_, '_, '_, '_> {
         if limit < u32::MAX {
             let element = u32::from(shape.bits / 8);
             let mine = |m: &&Movement| touches_shared(m) == Some(index) && self.is_known(m);
-            let least = self.movements.iter().filter(mine).fold(cost, |sum, m| sum.saturating_add(self.weigh(m, self.at_least(m, self.widest(layout, m, element)))));
+            let least =
+                self.movements.iter().filter(mine).fold(cost, |sum, m| sum.saturating_add(self.weigh(m, self.at_least(m, self.widest(layout, m, element)))));
             if least >= limit {
                 return Ok(limit);
             }
@@ -602,7 +628,14 @@ impl Chooser<'_, '_, '_, '_> {
 
     /// The cheapest atom, or pair of atoms, for a movement; `None` if every one costs `cap` or more. `shared` is the map of
     /// its shared end. With `record` all are priced in full.
-    fn best_mover(&self, index: usize, movement: &Movement, shared: Option<(&MemoryMap, u32)>, cap: u32, mut record: Option<&mut Record>) -> Result<Option<Best>, PlanError> {
+    fn best_mover(
+        &self,
+        index: usize,
+        movement: &Movement,
+        shared: Option<(&MemoryMap, u32)>,
+        cap: u32,
+        mut record: Option<&mut Record>,
+    ) -> Result<Option<Best>, PlanError> {
         let from = self.end_map(movement.op, movement.from, shared)?;
         let to = self.end_map(movement.op, movement.to, shared)?;
         let all = record.is_some();
@@ -656,7 +689,12 @@ impl Chooser<'_, '_, '_, '_> {
     /// registers that every way of doing it shares.
     fn at_least(&self, movement: &Movement, width: u32) -> u32 {
         let w = &self.setting.tables.weights;
-        let tile = |shape: TileShape| u32::try_from(shape.bytes()).unwrap_or(u32::MAX).checked_shr(u32::from(self.setting.wave).saturating_add(u32::from(self.setting.warps))).unwrap_or(0);
+        let tile = |shape: TileShape| {
+            u32::try_from(shape.bytes())
+                .unwrap_or(u32::MAX)
+                .checked_shr(u32::from(self.setting.wave).saturating_add(u32::from(self.setting.warps)))
+                .unwrap_or(0)
+        };
         let (mut lane_bytes, mut cost, mut shared, mut global) = (0u32, 0u32, false, false);
         for end in [movement.from, movement.to] {
             match end {
@@ -756,7 +794,16 @@ impl Chooser<'_, '_, '_, '_> {
             }
             self.plan.losers_dropped = self.plan.losers_dropped.saturating_add(record.dropped);
             let (from, to) = (self.end(movement.op, movement.from)?, self.end(movement.op, movement.to)?);
-            let plan = MovePlan { op: movement.op, atom: best.atom, second: best.second, fit: best.found.fit, from, to, figures: best.found.figures, bank_status: best.found.bank_status };
+            let plan = MovePlan {
+                op: movement.op,
+                atom: best.atom,
+                second: best.second,
+                fit: best.found.fit,
+                from,
+                to,
+                figures: best.found.figures,
+                bank_status: best.found.bank_status,
+            };
             let capacity = self.plan.moves.capacity();
             self.plan.moves.push(plan).map_err(|_| full(PlanPool::Moves, capacity))?;
         }

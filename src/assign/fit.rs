@@ -291,7 +291,9 @@ pub fn fit_copy(mover: &Mover, from: &MemoryMap, to: &MemoryMap, wave: u8, warps
         }
     }
     let share_bytes = 1u32.checked_shl(u32::from(share_bits)).ok_or(Reject::Size)?;
-    let fixed = u32::from(share_bits).checked_sub(u32::from(element.saturating_sub(3))).ok_or(Reject::Share { atom_bits: share_bytes.saturating_mul(8), tile_bits: u32::from(from.shape.bits) })?;
+    let fixed = u32::from(share_bits)
+        .checked_sub(u32::from(element.saturating_sub(3)))
+        .ok_or(Reject::Share { atom_bits: share_bytes.saturating_mul(8), tile_bits: u32::from(from.shape.bits) })?;
     let needed = fixed.saturating_add(u32::from(wave)).saturating_add(u32::from(warps));
     if u32::from(total) < needed {
         return Err(Reject::Share { atom_bits: share_bytes.saturating_mul(8), tile_bits: u32::from(from.shape.bits) });

@@ -78,7 +78,7 @@ impl Mover {
         }
         for bit in 0..total {
             let x = 1u64.checked_shl(u32::from(bit))?;
-            let step = MoverBit { from: place(&movement.from.layout, x)?, to: place(&movement.to.layout, x)? };
+            let step = MoverBit { from: place(movement.from.layout, x)?, to: place(movement.to.layout, x)? };
             if !bits.push(step) {
                 return None;
             }

@@ -15,9 +15,8 @@ pub(super) fn allocs(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan
             let end = end.unwrap_or(u64::MAX);
             if end <= most { Ok(()) } else { Err(Violation::Segment { alloc, end, most }) }
         };
-        let multiple = |at: u32, need: u32| -> Result<(), Violation> {
-            if at.checked_rem(need) == Some(0) { Ok(()) } else { Err(Violation::Base { alloc, need, at }) }
-        };
+        let multiple =
+            |at: u32, need: u32| -> Result<(), Violation> { if at.checked_rem(need) == Some(0) { Ok(()) } else { Err(Violation::Base { alloc, need, at }) } };
         let size = element_bytes(a.shape).map(u64::from);
         let elements = power(usize::from(a.shape.rows).saturating_add(usize::from(a.shape.cols))).unwrap_or(0);
         for e in 0..elements {

@@ -28,7 +28,12 @@ pub(super) fn movement(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Pl
     let op = m.op;
     ends(program, plan, m)?;
     let missing = Violation::Missing(op);
-    let this = Move { m, warps: power(usize::from(plan.warps)).ok_or(missing)?, instances: power(m.fit.instances.len()).ok_or(missing)?, segment_align: plan.shared_align };
+    let this = Move {
+        m,
+        warps: power(usize::from(plan.warps)).ok_or(missing)?,
+        instances: power(m.fit.instances.len()).ok_or(missing)?,
+        segment_align: plan.shared_align,
+    };
     let fragment = |k: u16| plan.fragments.get(usize::from(k)).map(|f| &f.fragment).ok_or(missing);
     let memory = |end: End| Memory::of(plan, end).unwrap_or(Err(missing));
     let first = mover(tables, op, m.atom)?;
@@ -264,7 +269,11 @@ impl Move<'_> {
         let dealt = columns().count().saturating_add(inner_bits as usize);
         let rank = rank(columns().chain(inner));
         let want = shape.rows.saturating_add(shape.cols);
-        if dealt == usize::from(want) && rank == want { Ok(()) } else { Err(Violation::Coverage { op, dealt: u8::try_from(dealt).unwrap_or(u8::MAX), rank, want }) }
+        if dealt == usize::from(want) && rank == want {
+            Ok(())
+        } else {
+            Err(Violation::Coverage { op, dealt: u8::try_from(dealt).unwrap_or(u8::MAX), rank, want })
+        }
     }
 
     /// Statement 6 for one atom.
@@ -290,7 +299,15 @@ impl Move<'_> {
     }
 
     /// Statement 6 for two atoms.
-    fn pair(&self, (_, load): (&Atom<'_>, &Movement<'_>), (_, store): (&Atom<'_>, &Movement<'_>), second: AtomId, source: Memory<'_>, target: Memory<'_>, spaces: (Space, Space)) -> Result<u64, Violation> {
+    fn pair(
+        &self,
+        (_, load): (&Atom<'_>, &Movement<'_>),
+        (_, store): (&Atom<'_>, &Movement<'_>),
+        second: AtomId,
+        source: Memory<'_>,
+        target: Memory<'_>,
+        spaces: (Space, Space),
+    ) -> Result<u64, Violation> {
         let refuse = self.refuse(self.m.atom);
         let joined = load.to.space == Space::Register && store.from.space == Space::Register;
         if !joined || (load.from.space, store.to.space) != spaces || source.shape() != target.shape() {

@@ -22,8 +22,6 @@ pub struct OrderSummary {
     pub walks: u32,
     /// Accesses to shared memory on all walks together.
     pub accesses: u32,
-    /// Conflicting pairs that were found ordered.
-    pub pairs: u64,
 }
 
 /// Checks the order of a compiled function's steps.
@@ -105,7 +103,7 @@ impl Look<'_> {
         while let Some(step) = self.steps.get(walk.at) {
             for access in self.accesses(walk.at, step)?.into_iter().flatten() {
                 out.accesses = out.accesses.saturating_add(1);
-                self.follow(walk, access, trips, out)?;
+                self.follow(walk, access, trips)?;
             }
             self.advance(&mut walk, step, trips)?;
         }
@@ -113,7 +111,7 @@ impl Look<'_> {
     }
 
     /// Statement 10 for one producer.
-    fn follow(&self, from: Walk, producer: Access, trips: u32, out: &mut OrderSummary) -> Result<(), Violation> {
+    fn follow(&self, from: Walk, producer: Access, trips: u32) -> Result<(), Violation> {
         let origin = self.steps.get(from.at).map(|s| s.origin);
         let mut done = [0usize; RULES];
         let rules = || self.arch.sync.iter().filter(|r| r.producer == producer.kind);
@@ -142,9 +140,13 @@ impl Look<'_> {
                 let rule = rules().zip(&done).find(|(r, _)| r.consumer == access.kind);
                 let (rule, &done) = rule.ok_or(Violation::NoRule { producer: producer.kind, consumer: access.kind, step: at })?;
                 if let Some(missing) = rule.steps.get(done) {
-                    return Err(Violation::Race { producer: narrow(from.at), consumer: at, missing: missing.atom, trips: u8::try_from(trips).unwrap_or(u8::MAX) });
+                    return Err(Violation::Race {
+                        producer: narrow(from.at),
+                        consumer: at,
+                        missing: missing.atom,
+                        trips: u8::try_from(trips).unwrap_or(u8::MAX),
+                    });
                 }
-                out.pairs = out.pairs.saturating_add(1);
             }
             self.advance(&mut walk, step, trips)?;
         }

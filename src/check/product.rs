@@ -81,7 +81,15 @@ pub(super) fn product(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Pla
         let nowhere = (u32::MAX, u32::MAX);
         let narrow = |v: u32| u8::try_from(v).unwrap_or(u8::MAX);
         let bit = u16::try_from(place.1).unwrap_or(u16::MAX);
-        Err(Violation::Operand { op, operand: side.number, warp: narrow(warp), lane: narrow(place.0), bit, want: want.unwrap_or(nowhere), found: found.unwrap_or(nowhere) })
+        Err(Violation::Operand {
+            op,
+            operand: side.number,
+            warp: narrow(warp),
+            lane: narrow(place.0),
+            bit,
+            want: want.unwrap_or(nowhere),
+            found: found.unwrap_or(nowhere),
+        })
     };
     // rho, nu and kappa, read where each is said first.
     let rho = |w: u32, im: u32, m: u64| c.at(c.place(m, 0, shift(im, rn))?, w).map(|(row, _)| row);

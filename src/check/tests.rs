@@ -1,1 +1,191 @@
-//! placeholder
+//! Sound plans pass; each planted fault is refused for what it is.
+
+use super::{Violation, plan as check};
+use crate::TABLES;
+use crate::compile::{Storage, plan};
+use crate::ir::{Options, Program, SmallStorage, parse, verify};
+use crate::map::{Columns, Fragment, SharedLayout};
+use crate::plan::{End, Plan};
+use lanebook_layout::{PostMap, Swizzle, Unit};
+use std::boxed::Box;
+
+const GEMM: &str = include_str!("../../gen/cli/examples/gemm.tile");
+const TRANSPOSE: &str = include_str!("../../gen/cli/examples/transpose.tile");
+const ARCHS: [&str; 2] = ["sm_80", "gfx950"];
+
+fn with_plan<R>(text: &str, arch: &str, f: impl FnOnce(&Program<'_, '_>, &mut Plan<'_>) -> R) -> R {
+    let mut pools = Box::new(SmallStorage::new());
+    let mut program = parse(pools.pools(), &TABLES, text, Options::default()).expect("parses");
+    verify(&mut program).expect("verifies");
+    let mut room: Box<Storage<2048, 768, 1024, 256>> = Box::default();
+    let id = TABLES.arch_named(arch).expect("an architecture");
+    let mut planned = plan(&TABLES, id, &program, room.scratch()).expect("a plan");
+    f(&program, &mut planned.plan)
+}
+
+fn broken(text: &str, arch: &str, damage: impl FnOnce(&mut Plan<'_>)) -> Violation {
+    with_plan(text, arch, |program, plan| {
+        check(&TABLES, program, plan).expect("sound before");
+        damage(plan);
+        check(&TABLES, program, plan).expect_err("broken")
+    })
+}
+
+fn swapped<const N: usize>(columns: &Columns<u32, N>, i: usize, j: usize) -> Columns<u32, N> {
+    let mut order: std::vec::Vec<u32> = columns.as_slice().to_vec();
+    order.swap(i, j);
+    from(&order)
+}
+
+fn from<const N: usize>(items: &[u32]) -> Columns<u32, N> {
+    let mut out = Columns::new();
+    items.iter().for_each(|&c| assert!(out.push(c)));
+    out
+}
+
+#[test]
+fn examples_pass() {
+    for arch in ARCHS {
+        for (text, moves, products) in [(GEMM, 5, 1), (TRANSPOSE, 3, 0)] {
+            let found = with_plan(text, arch, |program, plan| check(&TABLES, program, plan)).unwrap_or_else(|v| panic!("{arch}: {v:?}"));
+            assert_eq!((found.moves, found.products), (moves, products), "{arch}");
+            assert!(found.bytes >= 3 * 16384 && (products == 0) == (found.operands == 0), "{arch}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn a_swapped_slot_bit() {
+    for arch in ARCHS {
+        for text in [GEMM, TRANSPOSE] {
+            let shared_load = |plan: &Plan<'_>| plan.moves.iter().position(|m| matches!((m.from, m.to), (End::Shared(_), End::Registers(_)))).expect("a load");
+            let v = broken(text, arch, |plan| {
+                let k = shared_load(plan);
+                plan.moves[k].fit.slots = swapped(&plan.moves[k].fit.slots, 0, 3);
+            });
+            assert!(matches!(v, Violation::Byte { .. } | Violation::Alignment { .. }), "{arch}: {v:?}");
+        }
+    }
+}
+
+#[test]
+fn a_copy_that_forgets_elements() {
+    for arch in ARCHS {
+        let v = broken(GEMM, arch, |plan| {
+            let slots = plan.moves[0].fit.slots.as_slice().to_vec();
+            let mut instances = plan.moves[0].fit.instances.as_slice().to_vec();
+            instances[0] = slots[4];
+            plan.moves[0].fit.instances = from(&instances);
+        });
+        assert!(matches!(v, Violation::Coverage { .. } | Violation::Byte { .. }), "{arch}: {v:?}");
+    }
+}
+
+#[test]
+fn a_swizzle_one_unit_off() {
+    for arch in ARCHS {
+        for text in [GEMM, TRANSPOSE] {
+            // One bit lower: the swizzle reaches into the bytes that one address supplies.
+            let v = broken(text, arch, |plan| {
+                let a = &mut plan.allocs[0];
+                let least = a.shape.bits.trailing_zeros() as u8 - 3;
+                let post = match a.layout.post {
+                    PostMap::Swizzle(s) if s.m > least => PostMap::Swizzle(Swizzle { m: s.m - 1, ..s }),
+                    _ => PostMap::Swizzle(Swizzle::new(1, least, 5, Unit::Byte).expect("fits")),
+                };
+                a.layout = SharedLayout { post, ..a.layout };
+            });
+            assert!(matches!(v, Violation::Byte { .. } | Violation::Alignment { .. } | Violation::Segment { .. }), "{arch}: {v:?}");
+        }
+    }
+}
+
+#[test]
+fn tiles_that_share_bytes() {
+    for arch in ARCHS {
+        let v = broken(GEMM, arch, |plan| {
+            let align = plan.allocs[1].align;
+            plan.allocs[1].offset -= align;
+        });
+        assert!(matches!(v, Violation::Overlap { alloc: 1, other: 0, .. }), "{arch}: {v:?}");
+        let v = broken(GEMM, arch, |plan| plan.allocs[1].offset += 2);
+        assert!(matches!(v, Violation::Segment { alloc: 1, .. } | Violation::Base { alloc: 1, .. }), "{arch}: {v:?}");
+        let v = broken(GEMM, arch, |plan| plan.allocs[0].bytes -= 2);
+        assert!(matches!(v, Violation::Segment { alloc: 0, .. }), "{arch}: {v:?}");
+    }
+}
+
+fn operand_a(plan: &Plan<'_>) -> usize {
+    usize::from(plan.products[0].fragments[0])
+}
+
+#[test]
+fn a_wrong_register_bit() {
+    for arch in ARCHS {
+        let v = broken(GEMM, arch, |plan| {
+            let k = operand_a(plan);
+            let f: &mut Fragment = &mut plan.fragments[k].fragment;
+            f.register = swapped(&f.register, 0, 1);
+        });
+        assert!(matches!(v, Violation::Byte { .. }), "{arch}: {v:?}");
+        let v = broken(GEMM, arch, |plan| {
+            let k = operand_a(plan);
+            let f: &mut Fragment = &mut plan.fragments[k].fragment;
+            let mut bits = f.register.as_slice().to_vec();
+            bits[1] = bits[0];
+            f.register = from(&bits);
+        });
+        assert!(matches!(v, Violation::Fragment { .. }), "{arch}: {v:?}");
+        let v = broken(GEMM, arch, |plan| {
+            let load = plan.moves.iter_mut().find(|m| matches!(m.to, End::Registers(_))).expect("a load");
+            let mut places: std::vec::Vec<u8> = load.fit.instance_registers.as_slice().to_vec();
+            places[0] = places[1];
+            let mut out = Columns::new();
+            places.iter().for_each(|&p| assert!(out.push(p)));
+            load.fit.instance_registers = out;
+        });
+        assert!(matches!(v, Violation::Registers { .. }), "{arch}: {v:?}");
+    }
+}
+
+/// The load and its fragment agree, and both disagree with B: only the product can tell.
+#[test]
+fn exchanged_warps() {
+    // A group of two waves has one warp bit and nothing to exchange.
+    {
+        let arch = "sm_80";
+        let v = broken(GEMM, arch, |plan| {
+            let k = operand_a(plan);
+            let last = plan.fragments[k].fragment.warp.len() - 1;
+            assert!(last > 0, "{arch}: two warp bits to exchange");
+            let warp = swapped(&plan.fragments[k].fragment.warp, 0, last);
+            plan.fragments[k].fragment.warp = warp;
+            let end = End::Registers(u16::try_from(k).expect("few"));
+            plan.moves.iter_mut().find(|m| m.to == end).expect("the load of A").fit.warps = warp;
+        });
+        assert!(matches!(v, Violation::Operand { operand: 0, .. }), "{arch}: {v:?}");
+    }
+}
+
+/// The same within a lane's registers: two k steps exchanged in A alone are a sum of the wrong products.
+#[test]
+fn exchanged_depth() {
+    for arch in ARCHS {
+        let v = broken(GEMM, arch, |plan| {
+            plan.products[0].product.repeats.2 -= 1;
+        });
+        assert!(matches!(v, Violation::Depth { .. } | Violation::Operand { .. }), "{arch}: {v:?}");
+    }
+}
+
+#[test]
+fn ends_of_other_operations() {
+    for arch in ARCHS {
+        let v = broken(GEMM, arch, |plan| {
+            let (a, b) = (plan.moves[0].to, plan.moves[1].to);
+            plan.moves[0].to = b;
+            plan.moves[1].to = a;
+        });
+        assert!(matches!(v, Violation::End { operand: 1, .. }), "{arch}: {v:?}");
+    }
+}

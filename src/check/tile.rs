@@ -61,7 +61,7 @@ pub(super) fn rank(columns: impl Iterator<Item = u32>) -> u8 {
 
 /// Bytes of an element; `None` unless it is a whole number of them.
 pub(super) fn element_bytes(shape: TileShape) -> Option<u32> {
-    if shape.bits == 0 || shape.bits % 8 != 0 { None } else { Some(u32::from(shape.bits) / 8) }
+    if shape.bits == 0 || !shape.bits.is_multiple_of(8) { None } else { Some(u32::from(shape.bits) / 8) }
 }
 
 /// Row and column of an element; `None` outside the tile.

@@ -130,11 +130,7 @@ impl Context<'_, '_, '_, '_> {
                 let alloc = *self.plan.allocs.get(usize::from(k)).ok_or(EmitError::Unplanned(plan.op))?;
                 let map = alloc.layout.map(alloc.shape).ok_or(EmitError::Unplanned(plan.op))?;
                 let uniform = view.side.layout.axes().is_ok_and(|axes| !axes.contains(&lanebook_layout::AxisId::SLOT));
-                if uniform {
-                    self.prepare_run(plan, view, &map, alloc.offset)
-                } else {
-                    self.prepare_shared(plan, view, &map, alloc.offset, alloc.bytes)
-                }
+                if uniform { self.prepare_run(plan, view, &map, alloc.offset) } else { self.prepare_shared(plan, view, &map, alloc.offset, alloc.bytes) }
             }
             End::Global(k) => {
                 let global = *self.plan.globals.get(usize::from(k)).ok_or(EmitError::Unplanned(plan.op))?;
@@ -215,15 +211,22 @@ impl Context<'_, '_, '_, '_> {
     }
 
     /// Calls `f` once for each distinct register key among the instances, the first instance's first.
-    fn for_each_delta(&mut self, plan: &MovePlan, map: &MemoryMap, start: u32, field: Option<OffsetField>, mut f: impl FnMut(&mut Self, Delta, bool) -> Result<(), EmitError>) -> Result<(), EmitError> {
-        let mut seen: heapless::Vec<(u32, u32), 256> = heapless::Vec::new();
+    fn for_each_delta(
+        &mut self,
+        plan: &MovePlan,
+        map: &MemoryMap,
+        start: u32,
+        field: Option<OffsetField>,
+        mut f: impl FnMut(&mut Self, Delta, bool) -> Result<(), EmitError>,
+    ) -> Result<(), EmitError> {
+        let mut seen: heapless::Vec<(u32, u32), 64> = heapless::Vec::new();
         for i in 0..plan.fit.count() {
             let d = delta(map, &plan.fit, plan.fit.instances.at(i), start, field);
             if seen.contains(&(d.phase, d.lead)) {
                 continue;
             }
             let first = seen.is_empty();
-            seen.push((d.phase, d.lead)).map_err(|_| EmitError::Capacity { capacity: 256 })?;
+            seen.push((d.phase, d.lead)).map_err(|_| EmitError::Capacity { capacity: 64 })?;
             f(self, d, first)?;
         }
         Ok(())
@@ -415,7 +418,9 @@ impl Context<'_, '_, '_, '_> {
         let owner = u16::try_from(at.op.index()).unwrap_or(u16::MAX);
         let steps = |value: Value| value == at.induction;
         let capacity = u32::try_from(self.advances.capacity()).unwrap_or(u32::MAX);
-        let push = |this: &mut Self, by: Option<crate::expr::Reg>, bytes: u32| this.advances.push(Advance { owner, reg, by, bytes }).map_err(|_| EmitError::Capacity { capacity });
+        let push = |this: &mut Self, by: Option<crate::expr::Reg>, bytes: u32| {
+            this.advances.push(Advance { owner, reg, by, bytes }).map_err(|_| EmitError::Capacity { capacity })
+        };
         let step = self.program.int(at.step).and_then(|n| u32::try_from(n).ok()).ok_or(EmitError::Index(op))?;
         if steps(global.start.1) {
             let bytes = step.checked_mul(u32::from(global.map.shape.bits / 8)).ok_or(EmitError::Index(op))?;

@@ -113,7 +113,7 @@ pub struct Context<'a, 't, 'p, 's> {
     /// Rewrites left.
     pub fuel: u32,
     /// Registers of variables.
-    pub registers: [Option<Reg>; MAX_VARIABLES],
+    pub registers: &'a mut [Option<Reg>],
     /// Steps.
     pub steps: Steps<'a>,
     /// Parameters.
@@ -149,8 +149,10 @@ impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
         steps: Steps<'a>,
         params: &'a VecView<Param>,
         (held, addresses, advances): (&'a mut VecView<Held>, &'a mut VecView<Address>, &'a mut VecView<Advance>),
+        registers: &'a mut [Option<Reg>],
     ) -> Result<Self, EmitError> {
         let thread = ExprId::NONE;
+        registers.fill(None);
         let mut out = Self {
             machine,
             program,
@@ -159,7 +161,7 @@ impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
             selector,
             scratch,
             fuel: 1 << 20,
-            registers: [None; MAX_VARIABLES],
+            registers,
             steps,
             params,
             indices: heapless::Vec::new(),
@@ -271,7 +273,7 @@ impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
         simplify(&mut self.arena, &tables.rules, phase, &mut roots, &mut self.scratch, &mut self.fuel, |_, _| {}).map_err(EmitError::Simplify)?;
         let [node] = roots;
         let mut out = [None];
-        self.selector.select(&self.arena, &self.registers, &[Want { node, place }], &mut out, &mut self.steps).map_err(EmitError::Select)?;
+        self.selector.select(&self.arena, self.registers, &[Want { node, place }], &mut out, &mut self.steps).map_err(EmitError::Select)?;
         let [reg] = out;
         reg.ok_or(EmitError::Expr(ExprError::UnknownNode(node)))
     }

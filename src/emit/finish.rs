@@ -27,7 +27,14 @@ struct Pending {
 }
 
 /// Copies `steps` to `out` with waits and wait states inserted.
-pub fn finish(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>, steps: &VecView<Step>, patterns: &VecView<Pattern>, out: &mut VecView<Step>) -> Result<(), StepError> {
+pub fn finish(
+    tables: &Tables<'_>,
+    arch: &Arch<'_>,
+    isa: &Isa<'_>,
+    steps: &VecView<Step>,
+    patterns: &VecView<Pattern>,
+    out: &mut VecView<Step>,
+) -> Result<(), StepError> {
     out.clear();
     let mut state = Finish { tables, arch, isa, patterns, pending: heapless::Vec::new(), issued: [0; COUNTERS], complete: [0; COUNTERS] };
     for step in steps.iter() {
@@ -261,10 +268,10 @@ fn raise(need: &mut [Option<u32>; COUNTERS], allowed: u32, counter: u8) {
 
 /// Wait states that a step itself provides.
 fn states_of(isa: &Isa<'_>, step: &Step, atom: &Atom<'_>) -> u32 {
-    if isa.nop == Some(step.atom) {
-        if let Some(&Slot::Int(n)) = step.args.first() {
-            return u32::try_from(n).unwrap_or(0).saturating_add(1);
-        }
+    if isa.nop == Some(step.atom)
+        && let Some(&Slot::Int(n)) = step.args.first()
+    {
+        return u32::try_from(n).unwrap_or(0).saturating_add(1);
     }
     u32::from(atom.cost.issue.max(1))
 }

@@ -49,7 +49,8 @@ impl<'t> Lookup<'t> {
     /// An atom that puts a known number into a register of a class, and whether the number is an operand.
     #[must_use]
     pub fn fill(&self, class: ClassId, value: i64) -> Option<(AtomId, bool)> {
-        let defines = |a: &Atom<'_>| a.class == AtomClass::Alu && a.operands.first().is_some_and(|o| o.role == Role::Def && o.class == class && o.registers == 1);
+        let defines =
+            |a: &Atom<'_>| a.class == AtomClass::Alu && a.operands.first().is_some_and(|o| o.role == Role::Def && o.class == class && o.registers == 1);
         let by_name = self.atoms().find(|(_, a)| defines(a) && a.operands.len() == 1 && matches!(a.means, [TermNode::Const(c)] if *c == value));
         if let Some((id, _)) = by_name {
             return Some((id, false));
@@ -65,7 +66,8 @@ impl<'t> Lookup<'t> {
             .find(|(_, a)| {
                 let plain = matches!(a.means, [TermNode::Op(o, 2), TermNode::Operand(1), TermNode::Operand(2)] if *o == op);
                 // A 64-bit sum may take its number as an extended word.
-                let extended = matches!(a.means, [TermNode::Op(o, 2), TermNode::Operand(1), TermNode::Op(IndexOp::Extend64, 1), TermNode::Operand(2)] if *o == op);
+                let extended =
+                    matches!(a.means, [TermNode::Op(o, 2), TermNode::Operand(1), TermNode::Op(IndexOp::Extend64, 1), TermNode::Operand(2)] if *o == op);
                 let shape = plain || (extended && matches!(b, Operand::Number(n) if n >= 0));
                 let first = |k: usize| a.operands.get(k).is_some_and(|o| (o.class == class || o.also.contains(&class)) && o.registers == count);
                 let last = a.operands.get(2).is_some_and(|o| match b {

@@ -21,7 +21,14 @@ pub struct Usage {
 }
 
 /// Gives every virtual tuple its numbers and rewrites the steps.
-pub fn allocate(tables: &Tables<'_>, isa: &Isa<'_>, steps: &mut VecView<Step>, registers: &mut VecView<Virtual>, patterns: &VecView<Pattern>, loops: &VecView<LoopSpan>) -> Result<Usage, StepError> {
+pub fn allocate(
+    tables: &Tables<'_>,
+    isa: &Isa<'_>,
+    steps: &mut VecView<Step>,
+    registers: &mut VecView<Virtual>,
+    patterns: &VecView<Pattern>,
+    loops: &VecView<LoopSpan>,
+) -> Result<Usage, StepError> {
     find_live_ranges(tables, steps, registers, patterns, loops);
     let mut usage = Usage { high: [0; MAX_CLASSES] };
     for (number, class) in isa.classes.iter().enumerate() {
@@ -157,4 +164,3 @@ fn release(pool: &mut Pool, tuple: &Virtual) {
         pool.set(tuple.physical.wrapping_add(n), false);
     }
 }
-

@@ -192,7 +192,12 @@ pub struct Steps<'s> {
 
 impl<'s> Steps<'s> {
     /// An empty list over this storage.
-    pub fn new(steps: &'s mut VecView<Step>, registers: &'s mut VecView<Virtual>, patterns: &'s mut VecView<Pattern>, loops: &'s mut VecView<LoopSpan>) -> Self {
+    pub fn new(
+        steps: &'s mut VecView<Step>,
+        registers: &'s mut VecView<Virtual>,
+        patterns: &'s mut VecView<Pattern>,
+        loops: &'s mut VecView<LoopSpan>,
+    ) -> Self {
         steps.clear();
         registers.clear();
         patterns.clear();

@@ -1,7 +1,7 @@
 //! Synchronisation: which steps must stand between accesses to shared memory, from the architecture's table.
 //!
-//! The walk keeps the accesses that nothing has ordered yet. An access that conflicts with one of them (same tile, one
-//! of the two writes) brings the table's steps for that pair of kinds, each step once, barriers last. A loop is walked
+//! The walk keeps the accesses that nothing has ordered yet. An access that conflicts with one of them (bytes in
+//! common, one of the two writes) brings the table's steps for that pair of kinds, each step once, barriers last. A loop is walked
 //! with what its own end leaves open added to what stands open before it.
 
 use super::step::{Missing, Slot, StepError, Steps, int};
@@ -10,8 +10,10 @@ use lanebook_tables::{AccessId, Arch, SyncRule, SyncStep, Tables};
 /// An access to a shared tile.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Touched {
-    /// Which shared tile.
-    pub alloc: u16,
+    /// The tile's bytes in shared memory, from here.
+    pub from: u32,
+    /// To here, exclusive.
+    pub to: u32,
     /// Its kind.
     pub kind: AccessId,
     /// It writes.
@@ -58,7 +60,8 @@ impl Open {
         let mut settled: heapless::Vec<(AccessId, bool), STEPS> = heapless::Vec::new();
         for now in accesses {
             for before in &self.list {
-                if before.alloc != now.alloc || !(before.writes || now.writes) {
+                let apart = before.to <= now.from || now.to <= before.from;
+                if apart || !(before.writes || now.writes) {
                     continue;
                 }
                 let missing = StepError::NoAtom(Missing::Sync { producer: before.kind.0, consumer: now.kind.0 });

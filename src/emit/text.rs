@@ -94,7 +94,7 @@ impl Kernel<'_> {
         let atom = self.tables.atom(step.atom).ok_or(TextError)?;
         out.write_str("    ")?;
         for piece in atom.template {
-            match *piece {
+            match piece {
                 Piece::Text(text) => self.lines(text, out)?,
                 Piece::Operand(k) => {
                     let operand = atom.operands.get(usize::from(k)).ok_or(TextError)?;
@@ -232,13 +232,26 @@ impl Kernel<'_> {
             "params" => self.params(out)?,
             "registers" => self.registers(out)?,
             "shared" if self.shared_bytes == 0 => {}
-            "shared" if self.shared_bytes <= self.arch.shared.static_bytes => self.frame(self.isa.shared_decl, out)?,
-            "shared" => self.frame(self.isa.shared_decl_dynamic, out)?,
+            "shared" if self.shared_bytes <= self.arch.shared.static_bytes => self.shared(self.isa.shared_decl, out)?,
+            "shared" => self.shared(self.isa.shared_decl_dynamic, out)?,
             "wave_lanes" => write_number(out, u64::from(self.arch.wave_lanes.first().copied().unwrap_or(0)))?,
             _ => {
                 let class = word.strip_prefix("count.").ok_or(TextError)?;
                 let index = self.isa.classes.iter().position(|c| c.name == class).ok_or(TextError)?;
                 write_number(out, u64::from(self.usage.high.get(index).copied().unwrap_or(0)))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The declaration of shared memory.
+    fn shared(&self, pieces: &[Piece<'_>], out: &mut impl Write) -> Result<(), TextError> {
+        for piece in pieces {
+            match *piece {
+                Piece::Text(text) => out.write_str(text)?,
+                Piece::Frame("shared_bytes") => write_number(out, u64::from(self.shared_bytes))?,
+                Piece::Frame("shared_align") => write_number(out, u64::from(self.shared_align))?,
+                _ => return Err(TextError),
             }
         }
         Ok(())

@@ -343,7 +343,11 @@ impl Context<'_, '_, '_, '_> {
         let registers = |k: u8| atom.operands.get(usize::from(k)).map_or(1, |o| u16::from(o.registers));
         let s = plan.product.shape;
         let (na, nb, nc) = (registers(s.a), registers(s.b), registers(s.c));
-        let part = |reg: Reg, index: u16, count: u16| Slot::Reg { class: reg.class.0 as u8, count: u8::try_from(count).unwrap_or(u8::MAX), first: reg.first.wrapping_add(index.wrapping_mul(count)) };
+        let part = |reg: Reg, index: u16, count: u16| Slot::Reg {
+            class: reg.class.0 as u8,
+            count: u8::try_from(count).unwrap_or(u8::MAX),
+            first: reg.first.wrapping_add(index.wrapping_mul(count)),
+        };
         let range = |bits: u8| 0..1u16.checked_shl(u32::from(bits)).unwrap_or(0);
         let shift = |v: u16, by: u8| v.checked_shl(u32::from(by)).unwrap_or(0);
         for k in range(rk) {
@@ -375,8 +379,10 @@ impl Context<'_, '_, '_, '_> {
         for atom in [Some(plan.atom), plan.second].into_iter().flatten() {
             let Some(movement) = self.machine.tables.atom(atom).and_then(|a| a.movement.as_ref()) else { continue };
             for (side, end, writes) in [(&movement.from, plan.from, false), (&movement.to, plan.to, true)] {
-                if let (Space::Shared, End::Shared(alloc)) = (side.space, end) {
-                    let _ = out.push(Touched { alloc, kind: side.access, writes });
+                if let (Space::Shared, End::Shared(alloc)) = (side.space, end)
+                    && let Some(tile) = self.plan.allocs.get(usize::from(alloc))
+                {
+                    let _ = out.push(Touched { from: tile.offset, to: tile.offset.saturating_add(tile.bytes), kind: side.access, writes });
                 }
             }
         }
@@ -547,9 +553,10 @@ impl Context<'_, '_, '_, '_> {
         let into = slot(self.special(class)?);
         if bytes != 0 {
             // A sum that the special register can take directly, or a sum and a move.
-            let direct = self.machine.binary(IndexOp::Add, base.class, 1, Operand::Number(i64::from(bytes))).filter(|&id| {
-                self.machine.tables.atom(id).and_then(|a| a.operands.first()).is_some_and(|o| o.class == class || o.also.contains(&class))
-            });
+            let direct = self
+                .machine
+                .binary(IndexOp::Add, base.class, 1, Operand::Number(i64::from(bytes)))
+                .filter(|&id| self.machine.tables.atom(id).and_then(|a| a.operands.first()).is_some_and(|o| o.class == class || o.also.contains(&class)));
             if let Some(id) = direct {
                 return Ok(self.steps.append(id, &[into, slot(base), int(i64::from(bytes)).ok_or(missing)?])?);
             }
@@ -577,8 +584,7 @@ fn register_class(atom: Option<&Atom<'_>>) -> Option<ClassId> {
 /// The bits of a constant that every element type writes alike: zero.
 fn constant_bits(literal: crate::ir::Literal) -> Option<i64> {
     match literal.to_f64() {
-        Some(v) if v == 0.0 => Some(0),
+        Some(0.0) => Some(0),
         _ => None,
     }
 }
-

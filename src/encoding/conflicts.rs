@@ -1,1 +1,132 @@
-//! Exact bank conflicts of one access of a warp (being written).
+//! Exact bank conflicts of a warp's access to shared memory, from its register layout, the shared layout and the
+//! architecture's bank model.
+//!
+//! One access is one instruction: each lane reads or writes a vector of [`Access::vector_bytes`] at one address. Lanes are served in the
+//! groups of the [`BankModel`]; a group takes as many passes as the largest number of *different* words that fall into one of its
+//! banks. Equal words are delivered together. Nothing is estimated: all lanes are evaluated, so padded layouts count too.
+
+use crate::map::Conflicts;
+use lanebook_layout::triton::EncodingError;
+use lanebook_layout::triton::address::Addresses;
+use lanebook_layout::{AxisId, Hw, Linear, Logical};
+use lanebook_tables::BankModel;
+
+/// Widest vector of one lane in bits.
+const MAX_VECTOR_BITS: u32 = 128;
+/// Most words that one group can touch: 64 lanes of 16 bytes over 4-byte banks, or 32 of 32 over 2-byte ones.
+const MAX_WORDS: usize = 512;
+
+/// A register layout that reads from or writes to a shared layout.
+#[derive(Copy, Clone, Debug)]
+pub struct Access<'a> {
+    /// From register, lane and warp to the tensor.
+    pub registers: &'a Linear<Hw, Logical>,
+    /// Where the tensor's elements are.
+    pub shared: &'a Addresses,
+    /// Bytes of one lane's vector; elements narrower than a byte count as bytes.
+    pub vector_bytes: u16,
+}
+
+/// Two lanes of one group that want different words of the same bank.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Collision {
+    /// Position of the group in the model.
+    pub group: u16,
+    /// The bank.
+    pub bank: u16,
+    /// The lanes, first met first; a lane may collide with itself if its vector wraps around the banks.
+    pub lanes: (u8, u8),
+    /// The words, in banks' widths from the buffer's start.
+    pub words: (u64, u64),
+}
+
+/// The widest vector (log2 of its elements, at most 128 bits) that `registers` can move in one access: so many of the lowest offset
+/// bits are numbered by register bits alone, each by one of its own, and by nothing else. Padding limits it to the
+/// largest power of two that divides every interval and pad.
+///
+/// # Errors
+/// [`EncodingError::Layout`] if the layouts are not of the same tensor.
+pub fn vector_bits(registers: &Linear<Hw, Logical>, shared: &Addresses) -> Result<u8, EncodingError> {
+    let offsets = shared.offsets();
+    let to_offset = offsets.compose(registers)?;
+    let column = |axis: AxisId, bit: u8| to_offset.column_on(axis, bit, AxisId::M).unwrap_or(0);
+    let element = u32::from(shared.element_bits()).max(1);
+    let mut width = 0u8;
+    while width < 7 && element.checked_shl(u32::from(width).saturating_add(1)).is_some_and(|b| b <= MAX_VECTOR_BITS) {
+        let unit = 1u64.checked_shl(u32::from(width)).unwrap_or(0);
+        let count = registers.ins().bits_of(AxisId::REGISTER);
+        let own = (0..count).filter(|b| column(AxisId::REGISTER, *b) == unit).count();
+        let touched = registers.ins().iter().flat_map(|(axis, bits)| (0..bits).map(move |b| (axis, b)));
+        let others = touched.filter(|(axis, b)| column(*axis, *b) & unit != 0).count();
+        // Copies of a register (equal columns) do not disturb it, other bits do.
+        let next = unit.checked_shl(1).unwrap_or(0);
+        if own == 0 || others != own || !keeps_together(shared, next) {
+            break;
+        }
+        width = width.saturating_add(1);
+    }
+    Ok(width)
+}
+
+/// Whether aligned runs of `count` elements stay together and aligned under the padding.
+fn keeps_together(shared: &Addresses, count: u64) -> bool {
+    if !shared.is_padded() {
+        return true;
+    }
+    // The padded position of a run's last element, and the run's alignment, over the first intervals that matter.
+    let last = count.saturating_sub(1);
+    shared.pads().iter().all(|(interval, pad)| {
+        let divides = |v: u32| u64::from(v).checked_rem(count).is_none_or(|r| r == 0);
+        *pad == 0 || (divides(*interval) && divides(*pad))
+    }) && shared.padded(last) == last
+}
+
+/// Counts the passes of the access by register `register` of warp `warp`, and reports every collision.
+///
+/// `None` if the model's figures cannot be used: no banks, more than 256 of them, or more than 512 words in a group.
+pub fn count(access: &Access<'_>, register: u32, warp: u32, model: &BankModel<'_>, mut collide: impl FnMut(Collision)) -> Option<Conflicts> {
+    let (banks, width) = (u64::from(model.banks), u64::from(model.bank_bytes));
+    if banks == 0 || width == 0 || banks > 256 {
+        return None;
+    }
+    let lanes = access.registers.ins().bits_of(AxisId::LANE);
+    let lane_count = 1u32.checked_shl(u32::from(lanes))?.min(64);
+    let element = u64::from(access.shared.element_bits());
+    let ins = access.registers.ins();
+    let fixed = ins.insert(u64::from(register), AxisId::REGISTER).ok()? | ins.insert(u64::from(warp), AxisId::WARP).unwrap_or(0);
+    let mut out = Conflicts::default();
+    for (group, mask) in (0u16..).zip(model.groups) {
+        let mut words = [(0u64, 0u8); MAX_WORDS];
+        let mut used = 0usize;
+        let mut per_bank = [0u16; 256];
+        for lane in (0..lane_count).filter(|l| mask.wrapping_shr(*l) & 1 == 1) {
+            let index = fixed | ins.insert(u64::from(lane), AxisId::LANE).unwrap_or(0);
+            let byte = access.shared.element_packed(access.registers.apply_packed(index)).checked_mul(element)?.checked_div(8)?;
+            let first = byte.checked_div(width)?;
+            let last = byte.checked_add(u64::from(access.vector_bytes.max(1)))?.checked_sub(1)?.checked_div(width)?;
+            for word in first..=last {
+                let known = words.get(..used).unwrap_or(&[]);
+                if known.iter().any(|(w, _)| *w == word) {
+                    continue;
+                }
+                let bank = word.checked_rem(banks)?;
+                let here = u8::try_from(lane).unwrap_or(u8::MAX);
+                for (other, who) in known.iter().filter(|(w, _)| w.checked_rem(banks) == Some(bank)) {
+                    collide(Collision { group, bank: bank as u16, lanes: (*who, here), words: (*other, word) });
+                }
+                *words.get_mut(used)? = (word, here);
+                used = used.saturating_add(1);
+                let slot = per_bank.get_mut(bank as usize)?;
+                *slot = slot.saturating_add(1);
+            }
+        }
+        if used == 0 {
+            continue;
+        }
+        let worst = per_bank.iter().copied().max().unwrap_or(0);
+        out.transactions = out.transactions.saturating_add(u32::from(worst));
+        let least = (used as u64).div_ceil(banks).max(1);
+        out.least = out.least.saturating_add(u32::try_from(least).unwrap_or(u32::MAX));
+    }
+    Some(out)
+}

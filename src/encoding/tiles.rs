@@ -3,12 +3,12 @@
 use lanebook_layout::convert::to_affine;
 use lanebook_layout::triton::{EncodingError, MatrixTiles, MatrixUnit, Tile, TileBit, TileRequest, TileSide};
 use lanebook_layout::{AxisId, LayoutRef};
-use lanebook_tables::{ArchId, Atom, IsaId, MatrixShape, Operand, Tables};
+use lanebook_tables::{ArchId, Atom, MatrixShape, Operand, Tables};
 
 /// The matrix instructions of one architecture.
 ///
 /// An atom is chosen by m and n of the result and by whether one warp or several work together; among those, in this
-/// order: its accumulator has the width asked for; the architecture has it; its k is the one asked for, or else its
+/// order: its accumulator has the width asked for; the architecture has it (its own are asked first); its k is the one asked for, or else its
 /// operands are the widest along k. Where no table has the m and n at all, the tile is *that of a kin*: results and
 /// operands number lanes and registers in the manner of the architecture's other forms, in as many lanes. So an
 /// encoding that mixes a shape with another generation's k, as Triton allows, still has its layout.
@@ -22,7 +22,7 @@ pub struct TableTiles<'t> {
 struct Candidate<'t> {
     atom: &'t Atom<'t>,
     shape: MatrixShape,
-    merit: (bool, bool, bool, u32),
+    merit: (bool, bool, u32),
 }
 
 impl<'t> TableTiles<'t> {
@@ -32,37 +32,42 @@ impl<'t> TableTiles<'t> {
         Self { tables, arch }
     }
 
-    /// The matrix atoms of the architecture's instruction set, its own first.
-    fn atoms(&self) -> impl Iterator<Item = (&'t Atom<'t>, MatrixShape, bool)> + '_ {
-        let tables = self.tables;
-        let own = tables.arch(self.arch).map_or(&[][..], |arch| arch.atoms);
-        let isa: Option<IsaId> = tables.arch(self.arch).map(|arch| arch.isa);
-        let has = move |k: usize| own.iter().any(|a| a.atom.index() == k);
-        let all = tables.atoms.iter().enumerate().filter(move |(_, a)| Some(a.isa) == isa);
-        all.filter_map(move |(k, atom)| Some((atom, atom.matrix?, has(k))))
-    }
-
-    /// The best atom for a request; `any`: of whatever m and n.
+    /// The best atom for a request; `any`: of whatever m and n. The architecture's own are asked first.
     pub(super) fn best(&self, request: &TileRequest, any: bool) -> Option<(&'t Atom<'t>, MatrixShape)> {
+        let arch = self.tables.arch(self.arch)?;
         let mut best: Option<Candidate<'t>> = None;
-        for (atom, shape, own) in self.atoms() {
-            let Some(d) = atom.operands.get(usize::from(shape.d)) else { continue };
-            let warps = warps_of(d);
-            if (warps > 1) != (request.unit == MatrixUnit::WarpGroup) {
-                continue;
-            }
-            let fits = shape.m == request.m.saturating_mul(warps) && shape.n == request.n;
-            if !fits && !any {
-                continue;
-            }
-            let bits = |operand: &Operand<'_>| operand.dtype.and_then(|id| self.tables.dtype(id)).map_or(0, |d| d.bits);
-            let depth_bits = atom.operands.get(usize::from(shape.a)).map_or(0, |a| u32::from(bits(a)).saturating_mul(u32::from(shape.k)));
-            let merit = (request.accumulator_bits == 0 || bits(d) == request.accumulator_bits, own, shape.k == request.k, depth_bits);
-            if best.as_ref().is_none_or(|b| merit > b.merit) {
-                best = Some(Candidate { atom, shape, merit });
+        for own in arch.atoms.iter().filter_map(|a| self.tables.atom(a.atom)) {
+            self.offer(own, request, any, &mut best);
+        }
+        // Only another width of the accumulator, or nothing at all, makes one look further.
+        if best.as_ref().is_none_or(|b| !b.merit.0) {
+            for other in self.tables.atoms.iter().filter(|a| a.isa == arch.isa) {
+                self.offer(other, request, any, &mut best);
             }
         }
         best.map(|b| (b.atom, b.shape))
+    }
+
+    /// Takes the atom if it fits and is better.
+    fn offer(&self, atom: &'t Atom<'t>, request: &TileRequest, any: bool, best: &mut Option<Candidate<'t>>) {
+        let Some(shape) = atom.matrix else { return };
+        if !any && shape.n != request.n {
+            return;
+        }
+        let Some(d) = atom.operands.get(usize::from(shape.d)) else { return };
+        let warps = warps_of(d);
+        if (warps > 1) != (request.unit == MatrixUnit::WarpGroup) {
+            return;
+        }
+        if !any && shape.m != request.m.saturating_mul(warps) {
+            return;
+        }
+        let bits = |operand: &Operand<'_>| operand.dtype.and_then(|id| self.tables.dtype(id)).map_or(0, |d| d.bits);
+        let depth_bits = atom.operands.get(usize::from(shape.a)).map_or(0, |a| u32::from(bits(a)).saturating_mul(u32::from(shape.k)));
+        let merit = (request.accumulator_bits == 0 || bits(d) == request.accumulator_bits, shape.k == request.k, depth_bits);
+        if best.as_ref().is_none_or(|b| merit > b.merit) {
+            *best = Some(Candidate { atom, shape, merit });
+        }
     }
 
     fn operand(&self, atom: &Atom<'t>, shape: &MatrixShape, side: TileSide) -> Option<&'t Operand<'t>> {

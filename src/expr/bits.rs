@@ -49,9 +49,7 @@ struct Terms {
 
 impl Terms {
     fn push(&mut self, term: Term) -> Result<(), ExprError> {
-        let full = ExprError::Columns {
-            capacity: MAX_BIT_COLUMNS as u16,
-        };
+        let full = ExprError::Columns { capacity: MAX_BIT_COLUMNS as u16 };
         *self.list.get_mut(self.len).ok_or(full)? = Some(term);
         self.len = self.len.checked_add(1).ok_or(full)?;
         Ok(())
@@ -65,33 +63,17 @@ impl Terms {
 ///
 /// # Errors
 /// A bit that is none, more than [`MAX_BIT_COLUMNS`] columns or terms, a full arena.
-pub fn from_bits(
-    arena: &mut Arena<'_>,
-    columns: &[BitColumn],
-    combine: Combine,
-    offset: u32,
-) -> Result<ExprId, ExprError> {
+pub fn from_bits(arena: &mut Arena<'_>, columns: &[BitColumn], combine: Combine, offset: u32) -> Result<ExprId, ExprError> {
     if columns.len() > MAX_BIT_COLUMNS {
-        return Err(ExprError::Columns {
-            capacity: MAX_BIT_COLUMNS as u16,
-        });
+        return Err(ExprError::Columns { capacity: MAX_BIT_COLUMNS as u16 });
     }
-    let mut terms = Terms {
-        list: [None; MAX_BIT_COLUMNS],
-        len: 0,
-    };
+    let mut terms = Terms { list: [None; MAX_BIT_COLUMNS], len: 0 };
     for (number, column) in columns.iter().enumerate() {
-        let facts = arena
-            .facts(column.value)
-            .ok_or(ExprError::UnknownNode(column.value))?;
+        let facts = arena.facts(column.value).ok_or(ExprError::UnknownNode(column.value))?;
         if column.bit >= 32 || facts.width != 32 {
             return Err(ExprError::Bit { bit: column.bit });
         }
-        if columns
-            .iter()
-            .take(number)
-            .any(|earlier| earlier.value == column.value)
-        {
+        if columns.iter().take(number).any(|earlier| earlier.value == column.value) {
             continue;
         }
         let mut own = [0u32; 32];
@@ -123,9 +105,7 @@ pub fn from_bits(
         let mut best: Option<(usize, Term, (u8, bool))> = None;
         for (number, (term, used)) in terms.list.iter().zip(used).enumerate() {
             let Some(term) = term else { continue };
-            let rank = arena
-                .facts(term.value)
-                .map_or((0, false), |facts| (facts.level, !facts.uniform()));
+            let rank = arena.facts(term.value).map_or((0, false), |facts| (facts.level, !facts.uniform()));
             if !used && best.is_none_or(|(_, _, least)| rank < least) {
                 best = Some((number, *term, rank));
             }
@@ -153,15 +133,9 @@ fn bit(number: u32) -> u32 {
 
 /// Bits whose column is the same multiple of their weight as bit `of`'s.
 fn same_factor(own: &[u32; 32], of: u32) -> u32 {
-    let ratio = |number: u32| {
-        own.get(number as usize)
-            .map(|column| u64::from(*column).wrapping_shl(31u32.saturating_sub(number)))
-    };
+    let ratio = |number: u32| own.get(number as usize).map(|column| u64::from(*column).wrapping_shl(31u32.saturating_sub(number)));
     (0..32)
-        .filter(|number| {
-            own.get(*number as usize).is_some_and(|column| *column != 0)
-                && ratio(*number) == ratio(of)
-        })
+        .filter(|number| own.get(*number as usize).is_some_and(|column| *column != 0) && ratio(*number) == ratio(of))
         .fold(0, |mask, number| mask | bit(number))
 }
 
@@ -180,12 +154,7 @@ fn at_distance(own: &[u32; 32], shift: i8) -> u32 {
 }
 
 /// Splits the columns of one value into terms.
-fn terms_of(
-    value: ExprId,
-    own: &mut [u32; 32],
-    combine: Combine,
-    terms: &mut Terms,
-) -> Result<(), ExprError> {
+fn terms_of(value: ExprId, own: &mut [u32; 32], combine: Combine, terms: &mut Terms) -> Result<(), ExprError> {
     for number in 0..32u32 {
         let column = own.get(number as usize).copied().unwrap_or(0);
         let single = column.is_power_of_two();
@@ -201,19 +170,9 @@ fn terms_of(
         let odd = column.checked_shr(twos).unwrap_or(1);
         let shift = (twos as i8).saturating_sub(number as i8);
         if single || shift < 0 {
-            terms.push(Term {
-                value,
-                mask,
-                shift,
-                factor: odd,
-            })?;
+            terms.push(Term { value, mask, shift, factor: odd })?;
         } else {
-            terms.push(Term {
-                value,
-                mask,
-                shift: 0,
-                factor: odd.checked_shl(shift as u32).unwrap_or(0),
-            })?;
+            terms.push(Term { value, mask, shift: 0, factor: odd.checked_shl(shift as u32).unwrap_or(0) })?;
         }
         for (number, place) in (0u32..).zip(own.iter_mut()) {
             if mask & bit(number) != 0 {
@@ -232,12 +191,7 @@ fn terms_of(
     while distances != 0 {
         let shift = (distances.trailing_zeros() as i8).saturating_sub(31);
         distances &= distances.wrapping_sub(1);
-        terms.push(Term {
-            value,
-            mask: at_distance(own, shift),
-            shift,
-            factor: 1,
-        })?;
+        terms.push(Term { value, mask: at_distance(own, shift), shift, factor: 1 })?;
     }
     Ok(())
 }
@@ -253,12 +207,7 @@ fn product_pays(own: &[u32; 32], mask: u32, column: u32, number: u32) -> bool {
         }
         images |= image;
     }
-    let freed = (0..32i8)
-        .filter(|to| {
-            column & bit(*to as u32) != 0
-                && at_distance(own, to.saturating_sub(number as i8)) & !mask == 0
-        })
-        .count();
+    let freed = (0..32i8).filter(|to| column & bit(*to as u32) != 0 && at_distance(own, to.saturating_sub(number as i8)) & !mask == 0).count();
     freed >= 2
 }
 
@@ -266,22 +215,12 @@ fn product_pays(own: &[u32; 32], mask: u32, column: u32, number: u32) -> bool {
 fn build(arena: &mut Arena<'_>, term: Term) -> Result<ExprId, ExprError> {
     let distance = u32::from(term.shift.unsigned_abs());
     let (moved, mask) = if term.shift > 0 {
-        (
-            arena.op_const(IndexOp::Shl, term.value, u64::from(distance))?,
-            term.mask.checked_shl(distance).unwrap_or(0),
-        )
+        (arena.op_const(IndexOp::Shl, term.value, u64::from(distance))?, term.mask.checked_shl(distance).unwrap_or(0))
     } else if term.shift < 0 {
-        (
-            arena.op_const(IndexOp::Shr, term.value, u64::from(distance))?,
-            term.mask.checked_shr(distance).unwrap_or(0),
-        )
+        (arena.op_const(IndexOp::Shr, term.value, u64::from(distance))?, term.mask.checked_shr(distance).unwrap_or(0))
     } else {
         (term.value, term.mask)
     };
     let masked = arena.op_const(IndexOp::And, moved, u64::from(mask))?;
-    if term.factor == 1 {
-        Ok(masked)
-    } else {
-        arena.op_const(IndexOp::Mul, masked, u64::from(term.factor))
-    }
+    if term.factor == 1 { Ok(masked) } else { arena.op_const(IndexOp::Mul, masked, u64::from(term.factor)) }
 }

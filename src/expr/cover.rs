@@ -5,10 +5,7 @@
 use super::simplify::{holds, operand, view};
 use super::{Arena, ExprId};
 use crate::rewrite::{Binding, Bound, Terms, View, signed};
-use lanebook_tables::{
-    Arch, Atom, AtomId, BuildNode, ClassId, Isa, MAX_INSTRUCTIONS, Operand, RegisterKind, Role,
-    Rule, Tables, Word,
-};
+use lanebook_tables::{Arch, Atom, AtomId, BuildNode, ClassId, Isa, MAX_INSTRUCTIONS, Operand, RegisterKind, Role, Rule, Tables, Word};
 
 /// Where a value lives: one a lane, or one a wave.
 pub(super) const VECTOR: usize = 0;
@@ -31,13 +28,7 @@ pub struct Choice {
 
 impl Choice {
     /// Nothing known.
-    pub const NONE: Choice = Choice {
-        cost: NEVER,
-        rule: u16::MAX,
-        swaps: 0,
-        needed: false,
-        chain: false,
-    };
+    pub const NONE: Choice = Choice { cost: NEVER, rule: u16::MAX, swaps: 0, needed: false, chain: false };
 }
 
 /// An arena as target patterns see it.
@@ -119,56 +110,33 @@ impl<'t> Machine<'t> {
         }
     }
     fn bits(&self, class: ClassId, registers: u8) -> u32 {
-        self.isa.classes.get(class.index()).map_or(0, |class| {
-            u32::from(class.bits).saturating_mul(u32::from(registers))
-        })
+        self.isa.classes.get(class.index()).map_or(0, |class| u32::from(class.bits).saturating_mul(u32::from(registers)))
     }
     fn takes(&self, operand: &Operand<'_>, side: usize, width: u32) -> bool {
-        core::iter::once(&operand.class)
-            .chain(operand.also)
-            .any(|class| {
-                self.side(*class) == Some(side) && self.bits(*class, operand.registers) == width
-            })
+        core::iter::once(&operand.class).chain(operand.also).any(|class| self.side(*class) == Some(side) && self.bits(*class, operand.registers) == width)
     }
     fn immediate(&self, operand: &Operand<'_>, value: u64, width: u8) -> Immediate {
         let (low, high) = self.arch.inline_integers;
-        let (as_signed, as_unsigned) = (
-            signed(value, width),
-            i64::try_from(value).unwrap_or(i64::MIN),
-        );
+        let (as_signed, as_unsigned) = (signed(value, width), i64::try_from(value).unwrap_or(i64::MIN));
         let (from, to) = operand.range;
-        if operand.role != Role::Immediate
-            && (i64::from(low)..=i64::from(high)).contains(&as_signed)
-        {
+        if operand.role != Role::Immediate && (i64::from(low)..=i64::from(high)).contains(&as_signed) {
             return Immediate::Free(as_signed);
         }
         let free = operand.role == Role::Immediate || self.arch.scalar_reads == 0;
         for value in [as_signed, as_unsigned] {
             if (from..=to).contains(&value) {
-                return if free {
-                    Immediate::Free(value)
-                } else {
-                    Immediate::Literal(value)
-                };
+                return if free { Immediate::Free(value) } else { Immediate::Literal(value) };
             }
         }
         Immediate::No
     }
     /// The operands that take arguments, in order.
     pub(super) fn inputs(atom: &'t Atom<'t>) -> impl Iterator<Item = (usize, &'t Operand<'t>)> {
-        atom.operands
-            .iter()
-            .enumerate()
-            .filter(|(_, operand)| operand.role != Role::Def && !operand.implicit)
+        atom.operands.iter().enumerate().filter(|(_, operand)| operand.role != Role::Def && !operand.implicit)
     }
     /// The kind of register that an atom's result goes to.
     pub(super) fn result(&self, atom: AtomId) -> Option<(usize, ClassId, u8)> {
-        let first = self
-            .tables
-            .atom(atom)?
-            .operands
-            .first()
-            .filter(|operand| operand.role == Role::Def)?;
+        let first = self.tables.atom(atom)?.operands.first().filter(|operand| operand.role == Role::Def)?;
         Some((self.side(first.class)?, first.class, first.registers))
     }
 
@@ -188,42 +156,20 @@ impl<'t> Machine<'t> {
     }
 
     /// Prices a rule with what its slots hold; `None` if an operand cannot be supplied. `price` answers what a node in a kind of register costs.
-    pub(super) fn plan(
-        &self,
-        arena: &Arena<'_>,
-        rule: &Rule<'_>,
-        binding: &Binding<ExprId>,
-        price: impl Fn(ExprId, usize) -> u32,
-    ) -> Option<Plan> {
-        let mut plan = Plan {
-            cost: 0,
-            side: VECTOR,
-            width: 0,
-            supplies: [Supply::None; MAX_INSTRUCTIONS],
-        };
+    pub(super) fn plan(&self, arena: &Arena<'_>, rule: &Rule<'_>, binding: &Binding<ExprId>, price: impl Fn(ExprId, usize) -> u32) -> Option<Plan> {
+        let mut plan = Plan { cost: 0, side: VECTOR, width: 0, supplies: [Supply::None; MAX_INSTRUCTIONS] };
         let mut stack = [Value::Made(VECTOR, 0); MAX_INSTRUCTIONS];
         let mut depth = 0usize;
         for (at, node) in rule.replacement.iter().enumerate().rev() {
             let value = match *node {
                 BuildNode::Slot(slot) => Value::Leaf(binding.get(slot), at),
-                BuildNode::Const(value, width) => Value::Leaf(
-                    Bound::Const(
-                        if width == 32 {
-                            u64::from(value as u32)
-                        } else {
-                            value as u64
-                        },
-                        width,
-                    ),
-                    at,
-                ),
+                BuildNode::Const(value, width) => Value::Leaf(Bound::Const(if width == 32 { u64::from(value as u32) } else { value as u64 }, width), at),
                 BuildNode::Inst(atom, arity) => {
                     let start = depth.checked_sub(usize::from(arity))?;
                     let (side, class, registers) = self.result(atom)?;
                     let atom = self.tables.atom(atom)?;
                     let args = stack.get(start..depth)?;
-                    let cost =
-                        self.instruction(arena, atom, side, args, &price, &mut plan.supplies)?;
+                    let cost = self.instruction(arena, atom, side, args, &price, &mut plan.supplies)?;
                     plan.cost = plan.cost.checked_add(cost)?;
                     plan.side = side;
                     plan.width = self.bits(class, registers);
@@ -252,11 +198,7 @@ impl<'t> Machine<'t> {
         let mut cost = u32::from(atom.cost.issue).checked_mul(SLOT)?;
         let limited = self.arch.scalar_reads > 0;
         let (mut reads, mut literals) = (0u8, [None::<i64>; 1]);
-        let limit = if side == VECTOR {
-            self.arch.scalar_reads
-        } else {
-            u8::MAX
-        };
+        let limit = if side == VECTOR { self.arch.scalar_reads } else { u8::MAX };
         let mut scalars = [None::<ExprId>; 4];
         // Literals first: they cannot be moved elsewhere, scalar registers can (to a vector register).
         let mut inputs = Self::inputs(atom);
@@ -290,8 +232,7 @@ impl<'t> Machine<'t> {
         for value in args.iter().rev() {
             let (_, operand) = inputs.next()?;
             if operand.role == Role::Immediate {
-                if !matches!(value, Value::Leaf(_, at) if matches!(supplies.get(*at), Some(Supply::Imm(_))))
-                {
+                if !matches!(value, Value::Leaf(_, at) if matches!(supplies.get(*at), Some(Supply::Imm(_)))) {
                     return None;
                 }
                 continue;
@@ -310,23 +251,10 @@ impl<'t> Machine<'t> {
                 Value::Leaf(Bound::Node(id), at) => {
                     let width = u32::from(arena.facts(id)?.width);
                     let known = scalars.contains(&Some(id));
-                    let scalar_fits = self.takes(operand, SCALAR, width)
-                        && (side == SCALAR || !limited || known || reads < limit);
-                    let vector = if self.takes(operand, VECTOR, width) {
-                        price(id, VECTOR)
-                    } else {
-                        NEVER
-                    };
-                    let scalar = if scalar_fits {
-                        price(id, SCALAR)
-                    } else {
-                        NEVER
-                    };
-                    let (from, paid) = if scalar < vector {
-                        (SCALAR, scalar)
-                    } else {
-                        (VECTOR, vector)
-                    };
+                    let scalar_fits = self.takes(operand, SCALAR, width) && (side == SCALAR || !limited || known || reads < limit);
+                    let vector = if self.takes(operand, VECTOR, width) { price(id, VECTOR) } else { NEVER };
+                    let scalar = if scalar_fits { price(id, SCALAR) } else { NEVER };
+                    let (from, paid) = if scalar < vector { (SCALAR, scalar) } else { (VECTOR, vector) };
                     if paid >= NEVER {
                         return None;
                     }

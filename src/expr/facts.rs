@@ -22,11 +22,7 @@ pub struct Facts {
 }
 
 const fn mask_of(width: u8) -> u64 {
-    if width == 32 {
-        u32::MAX as u64
-    } else {
-        u64::MAX
-    }
+    if width == 32 { u32::MAX as u64 } else { u64::MAX }
 }
 
 /// All bits up to and including the highest bit set in `value`.
@@ -50,27 +46,13 @@ impl Facts {
     #[must_use]
     pub const fn constant(value: u64, width: u8) -> Self {
         let value = value & mask_of(width);
-        Self {
-            zeros: !value,
-            ones: value,
-            high: value,
-            varying: 0,
-            level: 0,
-            width,
-        }
+        Self { zeros: !value, ones: value, high: value, varying: 0, level: 0, width }
     }
     /// A value of which nothing is known but its width.
     #[must_use]
     pub const fn unknown(width: u8) -> Self {
         let mask = mask_of(width);
-        Self {
-            zeros: !mask,
-            ones: 0,
-            high: mask,
-            varying: mask,
-            level: 0,
-            width,
-        }
+        Self { zeros: !mask, ones: 0, high: mask, varying: mask, level: 0, width }
     }
     /// Bits that can be 1.
     #[must_use]
@@ -80,11 +62,7 @@ impl Facts {
     /// The value, if it is certain.
     #[must_use]
     pub const fn value(&self) -> Option<u64> {
-        if self.zeros == !self.ones {
-            Some(self.ones)
-        } else {
-            None
-        }
+        if self.zeros == !self.ones { Some(self.ones) } else { None }
     }
     /// Whether the value is equal in all lanes of a wave.
     #[must_use]
@@ -120,14 +98,7 @@ impl Facts {
         let width = op.width();
         let level = if a.level > b.level { a.level } else { b.level };
         let varies = a.varying | b.varying;
-        let wide = Self {
-            zeros: 0,
-            ones: 0,
-            high: u64::MAX,
-            varying: u64::MAX,
-            level,
-            width,
-        };
+        let wide = Self { zeros: 0, ones: 0, high: u64::MAX, varying: u64::MAX, level, width };
         let out = match op {
             IndexOp::And => Self {
                 zeros: a.zeros | b.zeros,
@@ -136,67 +107,31 @@ impl Facts {
                 varying: (a.varying & !b.zeros) | (b.varying & !a.zeros),
                 ..wide
             },
-            IndexOp::Or => Self {
-                zeros: a.zeros & b.zeros,
-                ones: a.ones | b.ones,
-                varying: (a.varying & !b.ones) | (b.varying & !a.ones),
-                ..wide
-            },
-            IndexOp::Xor => Self {
-                zeros: (a.zeros & b.zeros) | (a.ones & b.ones),
-                ones: (a.zeros & b.ones) | (a.ones & b.zeros),
-                varying: varies,
-                ..wide
-            },
+            IndexOp::Or => Self { zeros: a.zeros & b.zeros, ones: a.ones | b.ones, varying: (a.varying & !b.ones) | (b.varying & !a.ones), ..wide },
+            IndexOp::Xor => Self { zeros: (a.zeros & b.zeros) | (a.ones & b.ones), ones: (a.zeros & b.ones) | (a.ones & b.zeros), varying: varies, ..wide },
             IndexOp::Add | IndexOp::Add64 => {
                 let (zeros, ones) = sum(a.zeros, a.ones, b.zeros, b.ones, 0);
                 let high = match a.high.checked_add(b.high) {
                     Some(high) if high <= mask_of(width) => high,
                     _ => mask_of(width),
                 };
-                let varying = if !a.zeros & !b.zeros == 0 {
-                    varies
-                } else {
-                    from_lowest(varies)
-                };
-                Self {
-                    zeros,
-                    ones,
-                    high,
-                    varying,
-                    ..wide
-                }
+                let varying = if !a.zeros & !b.zeros == 0 { varies } else { from_lowest(varies) };
+                Self { zeros, ones, high, varying, ..wide }
             }
             IndexOp::Sub => {
                 let (zeros, ones) = sum(a.zeros, a.ones, b.ones, b.zeros, 1);
-                Self {
-                    zeros,
-                    ones,
-                    high: if a.ones >= b.high {
-                        a.high
-                    } else {
-                        mask_of(width)
-                    },
-                    varying: from_lowest(varies),
-                    ..wide
-                }
+                Self { zeros, ones, high: if a.ones >= b.high { a.high } else { mask_of(width) }, varying: from_lowest(varies), ..wide }
             }
             IndexOp::Mul | IndexOp::MulWide64 => {
-                let low_zeros =
-                    match 1u64.checked_shl(a.trailing_zeros().saturating_add(b.trailing_zeros())) {
-                        Some(bit) => bit.wrapping_sub(1),
-                        None => u64::MAX,
-                    };
+                let low_zeros = match 1u64.checked_shl(a.trailing_zeros().saturating_add(b.trailing_zeros())) {
+                    Some(bit) => bit.wrapping_sub(1),
+                    None => u64::MAX,
+                };
                 let high = match a.high.checked_mul(b.high) {
                     Some(high) if high <= mask_of(width) => high,
                     _ => mask_of(width),
                 };
-                Self {
-                    zeros: low_zeros,
-                    high,
-                    varying: if varies == 0 { 0 } else { u64::MAX },
-                    ..wide
-                }
+                Self { zeros: low_zeros, high, varying: if varies == 0 { 0 } else { u64::MAX }, ..wide }
             }
             IndexOp::Shl | IndexOp::Shl64 => match b.value() {
                 Some(by) if by < width as u64 => {
@@ -206,24 +141,10 @@ impl Facts {
                         None => u64::MAX,
                     };
                     let top = mask_of(width).wrapping_shr(by);
-                    let high = if a.high <= top {
-                        a.high.wrapping_shl(by)
-                    } else {
-                        mask_of(width)
-                    };
-                    Self {
-                        zeros: a.zeros.wrapping_shl(by) | low,
-                        ones: a.ones.wrapping_shl(by),
-                        high,
-                        varying: a.varying.wrapping_shl(by),
-                        ..wide
-                    }
+                    let high = if a.high <= top { a.high.wrapping_shl(by) } else { mask_of(width) };
+                    Self { zeros: a.zeros.wrapping_shl(by) | low, ones: a.ones.wrapping_shl(by), high, varying: a.varying.wrapping_shl(by), ..wide }
                 }
-                _ => Self {
-                    zeros: !from_lowest(!a.zeros),
-                    varying: if varies == 0 { 0 } else { u64::MAX },
-                    ..wide
-                },
+                _ => Self { zeros: !from_lowest(!a.zeros), varying: if varies == 0 { 0 } else { u64::MAX }, ..wide },
             },
             IndexOp::Shr => match b.value() {
                 Some(by) if by < 32 => {
@@ -236,20 +157,9 @@ impl Facts {
                         ..wide
                     }
                 }
-                _ => Self {
-                    high: a.high,
-                    varying: if varies == 0 { 0 } else { u64::MAX },
-                    ..wide
-                },
+                _ => Self { high: a.high, varying: if varies == 0 { 0 } else { u64::MAX }, ..wide },
             },
-            IndexOp::Extend64 => Self {
-                zeros: a.zeros,
-                ones: a.ones,
-                high: a.high,
-                varying: a.varying,
-                level: a.level,
-                width,
-            },
+            IndexOp::Extend64 => Self { zeros: a.zeros, ones: a.ones, high: a.high, varying: a.varying, level: a.level, width },
         };
         out.tightened()
     }

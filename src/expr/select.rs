@@ -9,9 +9,7 @@ use super::simplify::count_uses;
 use super::want::{Place, SelectError, SelectScratch, Want};
 use super::{Arena, Arg, Expr, ExprId, Reg, StepSink};
 use crate::rewrite::{Binding, Look, Swaps, find_at, matches};
-use lanebook_tables::{
-    ArchId, AtomId, BuildNode, Language, MAX_INSTRUCTIONS, Role, Rule, RuleId, RuleSet, Tables,
-};
+use lanebook_tables::{ArchId, AtomId, BuildNode, Language, MAX_INSTRUCTIONS, Role, Rule, RuleId, RuleSet, Tables};
 
 /// Most target rules in a table.
 const MAX_RULES: usize = 1024;
@@ -30,58 +28,27 @@ impl<'t, 's> Selector<'t, 's> {
     ///
     /// # Errors
     /// Unknown architecture, no rules.
-    pub fn new(
-        tables: &'t Tables<'t>,
-        arch: ArchId,
-        phase: u8,
-        scratch: SelectScratch<'s>,
-    ) -> Result<Self, SelectError<core::convert::Infallible>> {
+    pub fn new(tables: &'t Tables<'t>, arch: ArchId, phase: u8, scratch: SelectScratch<'s>) -> Result<Self, SelectError<core::convert::Infallible>> {
         let arch_data = tables.arch(arch).ok_or(SelectError::UnknownArch(arch))?;
-        let isa = tables
-            .isa(arch_data.isa)
-            .ok_or(SelectError::UnknownArch(arch))?;
-        let missing = SelectError::NoRules {
-            isa: arch_data.isa,
-            phase,
-        };
-        let set = tables
-            .rules
-            .set(Language::Target, Some(arch_data.isa), phase)
-            .ok_or(missing)?;
+        let isa = tables.isa(arch_data.isa).ok_or(SelectError::UnknownArch(arch))?;
+        let missing = SelectError::NoRules { isa: arch_data.isa, phase };
+        let set = tables.rules.set(Language::Target, Some(arch_data.isa), phase).ok_or(missing)?;
         let mut usable = [0u64; MAX_RULES / 64];
         let sorted = arch_data.atoms.is_sorted_by_key(|have| have.atom);
         let has = |atom: AtomId| match sorted {
-            true => arch_data
-                .atoms
-                .binary_search_by_key(&atom, |have| have.atom)
-                .is_ok(),
+            true => arch_data.atoms.binary_search_by_key(&atom, |have| have.atom).is_ok(),
             false => arch_data.atoms.iter().any(|have| have.atom == atom),
         };
         for (number, rule) in tables.rules.rules.iter().enumerate() {
-            let fits = rule.language == Language::Target
-                && rule
-                    .replacement
-                    .iter()
-                    .all(|node| !matches!(node, BuildNode::Inst(atom, _) if !has(*atom)));
+            let fits = rule.language == Language::Target && rule.replacement.iter().all(|node| !matches!(node, BuildNode::Inst(atom, _) if !has(*atom)));
             if fits {
-                let too_many = SelectError::TooManyRules {
-                    rules: u16::try_from(tables.rules.rules.len()).unwrap_or(u16::MAX),
-                };
+                let too_many = SelectError::TooManyRules { rules: u16::try_from(tables.rules.rules.len()).unwrap_or(u16::MAX) };
                 let word = usable.get_mut(number >> 6).ok_or(too_many)?;
                 *word |= 1u64.wrapping_shl((number & 63) as u32);
             }
         }
         scratch.memo.fill([None; 2]);
-        Ok(Self {
-            machine: Machine {
-                tables,
-                arch: arch_data,
-                isa,
-            },
-            set,
-            usable,
-            scratch,
-        })
+        Ok(Self { machine: Machine { tables, arch: arch_data, isa }, set, usable, scratch })
     }
 
     /// Forgets what was computed.
@@ -99,12 +66,7 @@ impl<'t, 's> Selector<'t, 's> {
     /// Tells that a register already holds a node.
     pub fn remember(&mut self, node: ExprId, reg: Reg) {
         let side = self.machine.side(reg.class).unwrap_or(VECTOR);
-        if let Some(place) = self
-            .scratch
-            .memo
-            .get_mut(node.index())
-            .and_then(|memo| memo.get_mut(side))
-        {
+        if let Some(place) = self.scratch.memo.get_mut(node.index()).and_then(|memo| memo.get_mut(side)) {
             *place = Some(reg);
         }
     }
@@ -132,33 +94,17 @@ impl<'t, 's> Selector<'t, 's> {
         out: &mut [Option<Reg>],
         sink: &mut S,
     ) -> Result<(), SelectError<S::Error>> {
-        let lent = self
-            .scratch
-            .memo
-            .len()
-            .min(self.scratch.choice.len())
-            .min(self.scratch.uses.len());
+        let lent = self.scratch.memo.len().min(self.scratch.choice.len()).min(self.scratch.uses.len());
         let short = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
         if lent < arena.len() {
-            return Err(SelectError::Scratch {
-                needed: short(arena.len()),
-                lent: short(lent),
-            });
+            return Err(SelectError::Scratch { needed: short(arena.len()), lent: short(lent) });
         }
         if out.len() < roots.len() {
-            return Err(SelectError::Scratch {
-                needed: short(roots.len()),
-                lent: short(out.len()),
-            });
+            return Err(SelectError::Scratch { needed: short(roots.len()), lent: short(out.len()) });
         }
         let memo = &*self.scratch.memo;
         let computed = |id: ExprId| memo.get(id.index()).is_some_and(|regs| *regs != [None; 2]);
-        let reach = count_uses(
-            arena,
-            roots.iter().map(|want| want.node),
-            self.scratch.uses,
-            computed,
-        );
+        let reach = count_uses(arena, roots.iter().map(|want| want.node), self.scratch.uses, computed);
         for id in reach.ascending() {
             if let Some(place) = self.scratch.choice.get_mut(id.index()) {
                 *place = [Choice::NONE; 2];
@@ -167,18 +113,10 @@ impl<'t, 's> Selector<'t, 's> {
         }
         for want in roots {
             let side = self.root_side(*want);
-            match self
-                .scratch
-                .choice
-                .get_mut(want.node.index())
-                .and_then(|sides| sides.get_mut(side))
-            {
+            match self.scratch.choice.get_mut(want.node.index()).and_then(|sides| sides.get_mut(side)) {
                 Some(choice) if choice.cost < NEVER => choice.needed = true,
                 _ => {
-                    return Err(SelectError::NoInstruction {
-                        node: want.node,
-                        scalar: side == SCALAR,
-                    });
+                    return Err(SelectError::NoInstruction { node: want.node, scalar: side == SCALAR });
                 }
             }
         }
@@ -205,23 +143,13 @@ impl<'t, 's> Selector<'t, 's> {
     }
 
     fn choice(&self, id: ExprId, side: usize) -> Choice {
-        self.scratch
-            .choice
-            .get(id.index())
-            .and_then(|sides| sides.get(side))
-            .copied()
-            .unwrap_or(Choice::NONE)
+        self.scratch.choice.get(id.index()).and_then(|sides| sides.get(side)).copied().unwrap_or(Choice::NONE)
     }
     fn cost(&self, id: ExprId, side: usize) -> u32 {
         self.choice(id, side).cost
     }
     fn register(&self, id: ExprId, side: usize) -> Option<Reg> {
-        self.scratch
-            .memo
-            .get(id.index())
-            .and_then(|sides| sides.get(side))
-            .copied()
-            .flatten()
+        self.scratch.memo.get(id.index()).and_then(|sides| sides.get(side)).copied().flatten()
     }
     /// What one reader pays for a node.
     fn share(&self, arena: &Arena<'_>, id: ExprId, side: usize) -> u32 {
@@ -231,40 +159,19 @@ impl<'t, 's> Selector<'t, 's> {
             return cost;
         }
         let readers = u32::from(self.scratch.uses.get(id.index()).copied().unwrap_or(1)).max(1);
-        if cost >= NEVER {
-            NEVER
-        } else {
-            cost.div_ceil(readers)
-        }
+        if cost >= NEVER { NEVER } else { cost.div_ceil(readers) }
     }
     fn set_choice(&mut self, id: ExprId, side: usize, choice: Choice) {
-        if let Some(place) = self
-            .scratch
-            .choice
-            .get_mut(id.index())
-            .and_then(|sides| sides.get_mut(side))
-        {
+        if let Some(place) = self.scratch.choice.get_mut(id.index()).and_then(|sides| sides.get_mut(side)) {
             *place = choice;
         }
     }
 
     /// Finds the best rules for one node.
-    fn price<E>(
-        &mut self,
-        arena: &Arena<'_>,
-        variables: &[Option<Reg>],
-        id: ExprId,
-    ) -> Result<(), SelectError<E>> {
+    fn price<E>(&mut self, arena: &Arena<'_>, variables: &[Option<Reg>], id: ExprId) -> Result<(), SelectError<E>> {
         for side in [VECTOR, SCALAR] {
             if self.register(id, side).is_some() {
-                self.set_choice(
-                    id,
-                    side,
-                    Choice {
-                        cost: 0,
-                        ..Choice::NONE
-                    },
-                );
+                self.set_choice(id, side, Choice { cost: 0, ..Choice::NONE });
             }
         }
         if let Some(Expr::Var(var)) = arena.get(id)
@@ -272,32 +179,15 @@ impl<'t, 's> Selector<'t, 's> {
             && let Some(side) = self.machine.side(reg.class)
         {
             self.remember(id, reg);
-            self.set_choice(
-                id,
-                side,
-                Choice {
-                    cost: 0,
-                    ..Choice::NONE
-                },
-            );
+            self.set_choice(id, side, Choice { cost: 0, ..Choice::NONE });
         }
-        let computed = self
-            .scratch
-            .memo
-            .get(id.index())
-            .is_some_and(|regs| *regs != [None; 2]);
+        let computed = self.scratch.memo.get(id.index()).is_some_and(|regs| *regs != [None; 2]);
         let root = match arena.get(id) {
             Some(Expr::Const(_)) => Some(RuleSet::ROOT_CONST),
             Some(Expr::Op(op, _)) => Some(op as usize),
             _ => None,
         };
-        let look = Look::at(
-            &Terminal {
-                arena,
-                uses: self.scratch.uses,
-            },
-            id,
-        );
+        let look = Look::at(&Terminal { arena, uses: self.scratch.uses }, id);
         let set = self.set;
         if let Some(root) = root.filter(|_| !computed) {
             for rule in set.rules_for(root) {
@@ -315,94 +205,47 @@ impl<'t, 's> Selector<'t, 's> {
             && b.chain
         {
             // Both changed against the old price of the other: keep the one that was computed.
-            let (side, old) = if c.cost <= d.cost {
-                (VECTOR, c)
-            } else {
-                (SCALAR, d)
-            };
+            let (side, old) = if c.cost <= d.cost { (VECTOR, c) } else { (SCALAR, d) };
             self.set_choice(id, side, old);
         }
         Ok(())
     }
 
     fn rule<E>(&self, id: RuleId) -> Result<&'t Rule<'t>, SelectError<E>> {
-        self.machine
-            .tables
-            .rules
-            .rule(id)
-            .ok_or(SelectError::BadRule(id))
+        self.machine.tables.rules.rule(id).ok_or(SelectError::BadRule(id))
     }
 
     /// Prices every fit of a rule at a node and keeps the best.
-    fn try_rule<E>(
-        &mut self,
-        arena: &Arena<'_>,
-        id: ExprId,
-        look: &Look<ExprId>,
-        rule_id: RuleId,
-        chain: bool,
-    ) -> Result<(), SelectError<E>> {
-        if self
-            .usable
-            .get(rule_id.index() >> 6)
-            .is_none_or(|word| word.wrapping_shr(u32::from(rule_id.0 & 63)) & 1 == 0)
-        {
+    fn try_rule<E>(&mut self, arena: &Arena<'_>, id: ExprId, look: &Look<ExprId>, rule_id: RuleId, chain: bool) -> Result<(), SelectError<E>> {
+        if self.usable.get(rule_id.index() >> 6).is_none_or(|word| word.wrapping_shr(u32::from(rule_id.0 & 63)) & 1 == 0) {
             return Ok(());
         }
         let rule = self.rule(rule_id)?;
         // Not even with arguments for nothing.
-        if self
-            .machine
-            .least(rule)
-            .is_none_or(|(least, side)| least >= self.cost(id, side))
-        {
+        if self.machine.least(rule).is_none_or(|(least, side)| least >= self.cost(id, side)) {
             return Ok(());
         }
         let mut from = Some(Swaps::default());
         while let Some(swaps) = from {
-            let terminal = Terminal {
-                arena,
-                uses: self.scratch.uses,
-            };
+            let terminal = Terminal { arena, uses: self.scratch.uses };
             let Some((binding, at, next)) = find_at(&terminal, rule, look, swaps) else {
                 break;
             };
             if let Some(plan) = self.plan(arena, rule, &binding, id, chain)
                 && plan.cost < self.cost(id, plan.side)
             {
-                self.set_choice(
-                    id,
-                    plan.side,
-                    Choice {
-                        cost: plan.cost,
-                        rule: rule_id.0,
-                        swaps: at.0,
-                        needed: false,
-                        chain,
-                    },
-                );
+                self.set_choice(id, plan.side, Choice { cost: plan.cost, rule: rule_id.0, swaps: at.0, needed: false, chain });
             }
             from = next;
         }
         Ok(())
     }
 
-    fn plan(
-        &self,
-        arena: &Arena<'_>,
-        rule: &Rule<'_>,
-        binding: &Binding<ExprId>,
-        id: ExprId,
-        chain: bool,
-    ) -> Option<Plan> {
+    fn plan(&self, arena: &Arena<'_>, rule: &Rule<'_>, binding: &Binding<ExprId>, id: ExprId, chain: bool) -> Option<Plan> {
         // A chain rule reads the node itself: all of its price, and never from the kind of register it writes.
-        let plan = self.machine.plan(arena, rule, binding, |node, side| {
-            if chain && node == id {
-                self.chain_price(rule, id, side)
-            } else {
-                self.share(arena, node, side)
-            }
-        })?;
+        let plan = self
+            .machine
+            .plan(arena, rule, binding, |node, side| if chain && node == id { self.chain_price(rule, id, side) } else { self.share(arena, node, side) })?;
         // Rules for constants and copies fit nodes of any width; their instructions do not.
         (arena.facts(id).map(|facts| u32::from(facts.width)) == Some(plan.width)).then_some(plan)
     }
@@ -412,11 +255,7 @@ impl<'t, 's> Selector<'t, 's> {
             _ => None,
         };
         let choice = self.choice(id, side);
-        if into == Some(side) || choice.chain {
-            NEVER
-        } else {
-            choice.cost
-        }
+        if into == Some(side) || choice.chain { NEVER } else { choice.cost }
     }
 
     /// Marks what the chosen rules of a needed node read.
@@ -431,11 +270,7 @@ impl<'t, 's> Selector<'t, 's> {
                 let plan = self.chosen(arena, id, choice)?;
                 for supply in plan.supplies {
                     if let Supply::Node(node, side) = supply
-                        && let Some(other) = self
-                            .scratch
-                            .choice
-                            .get_mut(node.index())
-                            .and_then(|sides| sides.get_mut(side))
+                        && let Some(other) = self.scratch.choice.get_mut(node.index()).and_then(|sides| sides.get_mut(side))
                     {
                         other.needed = true;
                     }
@@ -445,31 +280,16 @@ impl<'t, 's> Selector<'t, 's> {
         Ok(())
     }
 
-    fn chosen<E>(
-        &self,
-        arena: &Arena<'_>,
-        id: ExprId,
-        choice: Choice,
-    ) -> Result<Plan, SelectError<E>> {
+    fn chosen<E>(&self, arena: &Arena<'_>, id: ExprId, choice: Choice) -> Result<Plan, SelectError<E>> {
         let rule_id = RuleId(choice.rule);
         let rule = self.rule(rule_id)?;
-        let terminal = Terminal {
-            arena,
-            uses: self.scratch.uses,
-        };
-        let binding = matches(&terminal, rule, id, Swaps(choice.swaps))
-            .ok_or(SelectError::BadRule(rule_id))?;
-        self.plan(arena, rule, &binding, id, choice.chain)
-            .ok_or(SelectError::BadRule(rule_id))
+        let terminal = Terminal { arena, uses: self.scratch.uses };
+        let binding = matches(&terminal, rule, id, Swaps(choice.swaps)).ok_or(SelectError::BadRule(rule_id))?;
+        self.plan(arena, rule, &binding, id, choice.chain).ok_or(SelectError::BadRule(rule_id))
     }
 
     /// Emits a needed node.
-    fn emit<S: StepSink>(
-        &mut self,
-        arena: &Arena<'_>,
-        id: ExprId,
-        sink: &mut S,
-    ) -> Result<(), SelectError<S::Error>> {
+    fn emit<S: StepSink>(&mut self, arena: &Arena<'_>, id: ExprId, sink: &mut S) -> Result<(), SelectError<S::Error>> {
         for chain in [false, true] {
             for side in [VECTOR, SCALAR] {
                 let choice = self.choice(id, side);
@@ -478,12 +298,7 @@ impl<'t, 's> Selector<'t, 's> {
                 }
                 let plan = self.chosen(arena, id, choice)?;
                 let reg = self.push(RuleId(choice.rule), &plan, sink)?;
-                if let Some(place) = self
-                    .scratch
-                    .memo
-                    .get_mut(id.index())
-                    .and_then(|sides| sides.get_mut(side))
-                {
+                if let Some(place) = self.scratch.memo.get_mut(id.index()).and_then(|sides| sides.get_mut(side)) {
                     *place = Some(reg);
                 }
             }
@@ -492,12 +307,7 @@ impl<'t, 's> Selector<'t, 's> {
     }
 
     /// Emits a rule's instructions, inner ones first.
-    fn push<S: StepSink>(
-        &self,
-        rule_id: RuleId,
-        plan: &Plan,
-        sink: &mut S,
-    ) -> Result<Reg, SelectError<S::Error>> {
+    fn push<S: StepSink>(&self, rule_id: RuleId, plan: &Plan, sink: &mut S) -> Result<Reg, SelectError<S::Error>> {
         let bad = SelectError::BadRule(rule_id);
         let rule: &Rule<'_> = self.rule(rule_id)?;
         let mut stack = [Arg::None; MAX_INSTRUCTIONS];
@@ -515,23 +325,15 @@ impl<'t, 's> Selector<'t, 's> {
                     }
                     let reg = sink.fresh(class, count).map_err(SelectError::Sink)?;
                     *args.first_mut().ok_or(bad)? = Arg::Reg(reg);
-                    if atom
-                        .operands
-                        .iter()
-                        .skip(1)
-                        .any(|operand| operand.role == Role::Def && !operand.implicit)
-                    {
+                    if atom.operands.iter().skip(1).any(|operand| operand.role == Role::Def && !operand.implicit) {
                         return Err(bad);
                     }
-                    sink.push(atom_id, args.get(..atom.operands.len()).ok_or(bad)?)
-                        .map_err(SelectError::Sink)?;
+                    sink.push(atom_id, args.get(..atom.operands.len()).ok_or(bad)?).map_err(SelectError::Sink)?;
                     depth = start;
                     Arg::Reg(reg)
                 }
                 (_, Some(Supply::Imm(value))) => Arg::Imm(*value),
-                (_, Some(Supply::Node(id, side))) => {
-                    Arg::Reg(self.register(*id, *side).ok_or(bad)?)
-                }
+                (_, Some(Supply::Node(id, side))) => Arg::Reg(self.register(*id, *side).ok_or(bad)?),
                 _ => return Err(bad),
             };
             *stack.get_mut(depth).ok_or(bad)? = value;

@@ -40,10 +40,7 @@ pub fn simplify(
     let lent = scratch.forward.len().min(scratch.uses.len());
     if lent < arena.capacity() {
         let short = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
-        return Err(RunError::Graph(ExprError::Scratch {
-            needed: short(arena.capacity()),
-            lent: short(lent),
-        }));
+        return Err(RunError::Graph(ExprError::Scratch { needed: short(arena.capacity()), lent: short(lent) }));
     }
     scratch.forward.fill(ExprId::NONE);
     let reach = count_uses(arena, roots.iter().copied(), scratch.uses, |_| false);
@@ -51,11 +48,7 @@ pub fn simplify(
     for id in reach.descending() {
         work.push(id)?;
     }
-    let mut session = Session {
-        arena,
-        forward: scratch.forward,
-        uses: scratch.uses,
-    };
+    let mut session = Session { arena, forward: scratch.forward, uses: scratch.uses };
     let stats = run(&mut session, rules, set, &mut work, fuel, trace)?;
     for root in roots.iter_mut() {
         *root = session.resolve(*root);
@@ -65,12 +58,7 @@ pub fn simplify(
 
 /// Counts, for each node reachable from the roots, how many reachable nodes and roots read it. Nodes for which
 /// `stop` holds are counted but not entered. Others get 0. Answers which nodes were reached.
-pub(super) fn count_uses(
-    arena: &Arena<'_>,
-    roots: impl Iterator<Item = ExprId>,
-    uses: &mut [u16],
-    stop: impl Fn(ExprId) -> bool,
-) -> Reach {
+pub(super) fn count_uses(arena: &Arena<'_>, roots: impl Iterator<Item = ExprId>, uses: &mut [u16], stop: impl Fn(ExprId) -> bool) -> Reach {
     uses.fill(0);
     let mut reach = Reach::new();
     let bump = |uses: &mut [u16], reach: &mut Reach, id: ExprId| {
@@ -101,10 +89,7 @@ pub(super) fn count_uses(
 /// An arena as patterns see it.
 pub(super) fn view(arena: &Arena<'_>, id: ExprId) -> View {
     match (arena.get(id), arena.facts(id)) {
-        (Some(Expr::Const(value)), Some(facts)) => View::Const {
-            value,
-            width: facts.width,
-        },
+        (Some(Expr::Const(value)), Some(facts)) => View::Const { value, width: facts.width },
         (Some(Expr::Op(op, _)), _) => View::Index(op),
         _ => View::Leaf,
     }
@@ -125,10 +110,7 @@ pub(super) fn holds(arena: &Arena<'_>, uses: &[u16], word: Word, args: &[Bound<E
         (Word::Disjoint, Some(other)) => first.possible() & other.possible() == 0,
         (Word::Covers, Some(other)) => other.possible() & !first.ones == 0,
         (Word::Below, Some(limit)) => first.high < limit.ones,
-        (Word::NoCarry, Some(other)) => first
-            .high
-            .checked_add(other.high)
-            .is_some_and(|sum| sum <= u64::from(u32::MAX)),
+        (Word::NoCarry, Some(other)) => first.high.checked_add(other.high).is_some_and(|sum| sum <= u64::from(u32::MAX)),
         (Word::Uniform, _) => first.uniform(),
         (Word::SingleUse, _) => match args.first() {
             Some(Bound::Node(id)) => uses.get(id.index()).is_some_and(|count| *count <= 1),
@@ -193,10 +175,7 @@ impl Terms for Session<'_, '_> {
 /// An operand of a node.
 pub(super) fn operand(arena: &Arena<'_>, id: ExprId, number: u8) -> Option<ExprId> {
     match arena.get(id)? {
-        Expr::Op(_, args) => args
-            .get(usize::from(number))
-            .copied()
-            .filter(|arg| *arg != ExprId::NONE),
+        Expr::Op(_, args) => args.get(usize::from(number)).copied().filter(|arg| *arg != ExprId::NONE),
         _ => None,
     }
 }
@@ -212,22 +191,12 @@ impl Graph for Session<'_, '_> {
         let Some(Expr::Op(op, args)) = self.arena.get(id) else {
             return Ok(Some(id));
         };
-        let [a, b] = args.map(|arg| {
-            if arg == ExprId::NONE {
-                arg
-            } else {
-                self.resolve(arg)
-            }
-        });
+        let [a, b] = args.map(|arg| if arg == ExprId::NONE { arg } else { self.resolve(arg) });
         let new = if [a, b] == args {
             id
         } else {
             let before = self.arena.len();
-            let new = if b == ExprId::NONE {
-                self.arena.op(op, &[a])?
-            } else {
-                self.arena.op(op, &[a, b])?
-            };
+            let new = if b == ExprId::NONE { self.arena.op(op, &[a])? } else { self.arena.op(op, &[a, b])? };
             self.note(before, new)
         };
         if new != id {
@@ -253,20 +222,10 @@ impl Graph for Session<'_, '_> {
         let new = self.arena.op(op, args)?;
         Ok(self.note(before, new))
     }
-    fn make_tile(
-        &mut self,
-        _: TileMake<ExprId>,
-        _: &[ExprId],
-        _: ExprId,
-    ) -> Result<ExprId, ExprError> {
+    fn make_tile(&mut self, _: TileMake<ExprId>, _: &[ExprId], _: ExprId) -> Result<ExprId, ExprError> {
         Err(ExprError::TileOperation)
     }
-    fn replace(
-        &mut self,
-        old: ExprId,
-        new: ExprId,
-        work: &mut Work<'_, ExprId>,
-    ) -> Result<(), RunError<ExprError>> {
+    fn replace(&mut self, old: ExprId, new: ExprId, work: &mut Work<'_, ExprId>) -> Result<(), RunError<ExprError>> {
         if let Some(place) = self.forward.get_mut(old.index()) {
             *place = new;
         }

@@ -9,11 +9,7 @@ use lanebook_tables::IndexOp;
 /// If the node does not exist.
 pub fn split_constant(arena: &Arena<'_>, id: ExprId) -> Result<(ExprId, i64), ExprError> {
     let Some(Expr::Op(op, [base, last])) = arena.get(id) else {
-        return if arena.get(id).is_some() {
-            Ok((id, 0))
-        } else {
-            Err(ExprError::UnknownNode(id))
-        };
+        return if arena.get(id).is_some() { Ok((id, 0)) } else { Err(ExprError::UnknownNode(id)) };
     };
     let (Some(value), Some(facts)) = (arena.constant_value(last), arena.facts(base)) else {
         return Ok((id, 0));
@@ -21,9 +17,7 @@ pub fn split_constant(arena: &Arena<'_>, id: ExprId) -> Result<(ExprId, i64), Ex
     match op {
         IndexOp::Add => Ok((base, i64::from(value as u32 as i32))),
         IndexOp::Add64 => Ok((base, value as i64)),
-        IndexOp::Or | IndexOp::Xor if facts.possible() & value == 0 => {
-            Ok((base, i64::from(value as u32 as i32)))
-        }
+        IndexOp::Or | IndexOp::Xor if facts.possible() & value == 0 => Ok((base, i64::from(value as u32 as i32))),
         _ => Ok((id, 0)),
     }
 }
@@ -34,19 +28,12 @@ pub fn split_constant(arena: &Arena<'_>, id: ExprId) -> Result<(ExprId, i64), Ex
 ///
 /// # Errors
 /// If the scratch is too short.
-pub fn frontier(
-    arena: &Arena<'_>,
-    root: ExprId,
-    level: u8,
-    marks: &mut [bool],
-    mut found: impl FnMut(ExprId),
-) -> Result<(), ExprError> {
+pub fn frontier(arena: &Arena<'_>, root: ExprId, level: u8, marks: &mut [bool], mut found: impl FnMut(ExprId)) -> Result<(), ExprError> {
     let needed = root.index().saturating_add(1);
     let lent = marks.len();
-    let marks = marks.get_mut(..needed).ok_or(ExprError::Scratch {
-        needed: u16::try_from(needed).unwrap_or(u16::MAX),
-        lent: u16::try_from(lent).unwrap_or(u16::MAX),
-    })?;
+    let marks = marks
+        .get_mut(..needed)
+        .ok_or(ExprError::Scratch { needed: u16::try_from(needed).unwrap_or(u16::MAX), lent: u16::try_from(lent).unwrap_or(u16::MAX) })?;
     marks.fill(false);
     if let Some(last) = marks.last_mut() {
         *last = true;

@@ -25,6 +25,7 @@ pub struct Want {
 
 /// Why nothing was selected. Steps pushed before an error of the sink remain with the sink.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
 pub enum SelectError<E> {
     /// The architecture does not exist in the tables.
@@ -61,7 +62,7 @@ pub enum SelectError<E> {
     Sink(E),
 }
 
-/// Storage that a [`Selector`] borrows, each at least as long as the arena's capacity.
+/// Storage that a [`Selector`](super::Selector) borrows, each at least as long as the arena's capacity.
 pub struct SelectScratch<'s> {
     /// Registers of computed nodes, vector and scalar; kept between calls.
     pub memo: &'s mut [[Option<Reg>; 2]],

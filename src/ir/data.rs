@@ -29,10 +29,20 @@ pub(crate) struct OpData {
 impl OpData {
     pub const fn new(decl: Option<OpId>, name: Name) -> Self {
         Self {
-            decl: match decl { Some(OpId(id)) => id, None => OPAQUE },
-            block: None, prev: None, next: None,
-            first_operand: None, last_operand: None, first_result: None, first_region: None, attrs: None,
-            order: 0, name,
+            decl: match decl {
+                Some(OpId(id)) => id,
+                None => OPAQUE,
+            },
+            block: None,
+            prev: None,
+            next: None,
+            first_operand: None,
+            last_operand: None,
+            first_result: None,
+            first_region: None,
+            attrs: None,
+            order: 0,
+            name,
         }
     }
 }
@@ -92,7 +102,19 @@ pub(crate) struct UseData {
 /// Kind of an attribute's payload.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum AttrKind {
-    Unit, Int, Decimal, LiteralWord, Str, Word, Symbol, Alias, Layout, List, Text, Operand, Handle,
+    Unit,
+    Int,
+    Decimal,
+    LiteralWord,
+    Str,
+    Word,
+    Symbol,
+    Alias,
+    Layout,
+    List,
+    Text,
+    Operand,
+    Handle,
 }
 
 /// An attribute, or the payload of a literal value.
@@ -163,31 +185,56 @@ macro_rules! cell {
     ($data:ident, $kind:ident, $pool:ident, $field:ident, |$this:ident, $next:ident| $freed:expr, |$from:ident| $link:expr) => {
         impl Cell for $data {
             const POOL: Pool = Pool::$pool;
-            fn freed(self, $next: u16) -> Self { let $this = self; $freed }
-            fn next_free(self) -> u16 { let $from = self; $link }
-            fn saved(self, index: u16) -> Saved { Saved::$kind(index, self) }
-            fn cells<'a>(pools: &'a Pools<'_>) -> &'a VecView<Self> { &*pools.$field }
-            fn cells_mut<'a>(pools: &'a mut Pools<'_>) -> &'a mut VecView<Self> { &mut *pools.$field }
+            fn freed(self, $next: u16) -> Self {
+                let $this = self;
+                $freed
+            }
+            fn next_free(self) -> u16 {
+                let $from = self;
+                $link
+            }
+            fn saved(self, index: u16) -> Saved {
+                Saved::$kind(index, self)
+            }
+            fn cells<'a>(pools: &'a Pools<'_>) -> &'a VecView<Self> {
+                &*pools.$field
+            }
+            fn cells_mut<'a>(pools: &'a mut Pools<'_>) -> &'a mut VecView<Self> {
+                &mut *pools.$field
+            }
         }
     };
 }
 cell!(OpData, Op, Ops, ops, |_this, next| Self { order: next, ..Self::new(None, Name::EMPTY) }, |this| this.order);
-cell!(ValueData, Value, Values, values,
+cell!(
+    ValueData,
+    Value,
+    Values,
+    values,
     |this, next| Self { kind: ValueKind::Free, owner: next, number: 0, next: None, first_use: None, attrs: None, chain: None, name: Name::EMPTY, ..this },
-    |this| this.owner);
-cell!(UseData, Use, Uses, uses,
-    |this, next| Self { value: None, next: link(next), next_use: None, prev_use: None, ..this },
-    |this| unlink(this.next));
+    |this| this.owner
+);
+cell!(UseData, Use, Uses, uses, |this, next| Self { value: None, next: link(next), next_use: None, prev_use: None, ..this }, |this| unlink(this.next));
 cell!(AttrData, Attr, Attrs, attrs, |this, next| Self { payload: [next, 0, 0, 0], next: None, kind: AttrKind::Unit, ..this }, |this| {
     let [next, ..] = this.payload;
     next
 });
-cell!(RegionData, Region, Regions, regions,
+cell!(
+    RegionData,
+    Region,
+    Regions,
+    regions,
     |_this, next| Self { owner: None, first_block: None, next: next.checked_sub(1).and_then(|i| Region::at(usize::from(i))) },
-    |this| this.next.map_or(0, |r| (r.index() as u16).wrapping_add(1)));
-cell!(BlockData, Block, Blocks, blocks,
+    |this| this.next.map_or(0, |r| (r.index() as u16).wrapping_add(1))
+);
+cell!(
+    BlockData,
+    Block,
+    Blocks,
+    blocks,
     |_this, next| Self { region: None, first_op: None, last_op: None, first_arg: None, next: next.checked_sub(1).and_then(|i| Block::at(usize::from(i))) },
-    |this| this.next.map_or(0, |b| (b.index() as u16).wrapping_add(1)));
+    |this| this.next.map_or(0, |b| (b.index() as u16).wrapping_add(1))
+);
 
 fn link(next: u16) -> Option<Use> {
     next.checked_sub(1).and_then(|index| Use::at(usize::from(index)))

@@ -48,16 +48,13 @@ impl Program<'_, '_> {
     /// Whether two types are the same: names compare by their text.
     #[must_use]
     pub fn same_type(&self, a: &Type, b: &Type) -> bool {
-        (a.kind, a.dtype, a.space, a.shape) == (b.kind, b.dtype, b.space, b.shape)
-            && self.same_encoding(a, b)
+        (a.kind, a.dtype, a.space, a.shape) == (b.kind, b.dtype, b.space, b.shape) && self.same_encoding(a, b)
     }
     /// Whether two types have the same encoding: texts compare as texts, not as layouts.
     #[must_use]
     pub fn same_encoding(&self, a: &Type, b: &Type) -> bool {
         match (a.encoding, b.encoding) {
-            (Encoding::Alias(x), Encoding::Alias(y)) | (Encoding::Written(x), Encoding::Written(y)) => {
-                x == y || self.text(x) == self.text(y)
-            }
+            (Encoding::Alias(x), Encoding::Alias(y)) | (Encoding::Written(x), Encoding::Written(y)) => x == y || self.text(x) == self.text(y),
             (x, y) => x == y,
         }
     }
@@ -199,9 +196,7 @@ impl Program<'_, '_> {
     }
     fn new_value(&mut self, kind: ValueKind, owner: usize, number: usize, ty: TypeRef, name: Name) -> Edit<Value> {
         let number = u16::try_from(number).map_err(|_| ErrorKind::NumberTooLarge)?;
-        let data = ValueData {
-            name, ty, owner: owner as u16, number, next: None, first_use: None, attrs: None, chain: None, kind,
-        };
+        let data = ValueData { name, ty, owner: owner as u16, number, next: None, first_use: None, attrs: None, chain: None, kind };
         Value::at(self.pools.add(data)?).ok_or(ErrorKind::Broken)
     }
     pub(crate) fn push_result(&mut self, op: Op, ty: TypeRef, name: Name) -> Edit<Value> {
@@ -265,7 +260,9 @@ impl Program<'_, '_> {
             // Results share the first one's name: they have none of their own.
             self.pools.edit::<ValueData>(later.index(), |later| {
                 later.number = later.number.saturating_sub(1);
-                if data.number == 0 && later.number == 0 && later.name.is_empty() { later.name = data.name; }
+                if data.number == 0 && later.number == 0 && later.name.is_empty() {
+                    later.name = data.name;
+                }
             })?;
             at = self.value_data(later).and_then(|data| data.next);
         }

@@ -44,8 +44,7 @@ impl Program<'_, '_> {
         self.pools.edit::<AttrData>(found.index(), |at| *at = AttrData { next: data.next, ..record })
     }
     fn find_attr(&self, first: Option<AttrRef>, key: &str) -> Option<AttrRef> {
-        core::iter::successors(first, |at| self.attr_data(*at)?.next)
-            .find(|at| self.attr_data(*at).is_some_and(|data| self.key_is(data.key, key)))
+        core::iter::successors(first, |at| self.attr_data(*at)?.next).find(|at| self.attr_data(*at).is_some_and(|data| self.key_is(data.key, key)))
     }
     pub(crate) fn push_attr(&mut self, op: Op, key: Name, value: AttrValue) -> Edit {
         self.pools.room::<AttrData>(1)?;

@@ -14,9 +14,7 @@ impl Program<'_, '_> {
             return Err(ErrorKind::StillUsed);
         }
         let outside = |user: Op| user != op && !self.is_inside(user, op);
-        let escapes = self.inside(op).any(|inner| {
-            self.results(inner).flat_map(|value| self.uses(value)).filter_map(|place| self.user(place)).any(outside)
-        });
+        let escapes = self.inside(op).any(|inner| self.results(inner).flat_map(|value| self.uses(value)).filter_map(|place| self.user(place)).any(outside));
         if escapes {
             return Err(ErrorKind::StillUsed);
         }

@@ -11,6 +11,7 @@ macro_rules! handles {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
         $(#[$doc])*
         #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[cfg_attr(feature = "defmt", derive(defmt::Format))]
         pub struct $name(NonZeroU16);
         impl $name {
             /// The handle of a pool index below [`MAX_HANDLES`].

@@ -159,8 +159,20 @@ impl<'t> Lexer<'t> {
         let (mut stack, mut depth, mut at) = (0u64, 0u32, from);
         while at < self.text.len() {
             let byte = self.byte(at);
-            let open = match byte { b'(' => 1, b'[' => 2, b'{' => 3, b'<' => 0, _ => 4 };
-            let close = match byte { b')' => 1, b']' => 2, b'}' => 3, b'>' => 0, _ => 4 };
+            let open = match byte {
+                b'(' => 1,
+                b'[' => 2,
+                b'{' => 3,
+                b'<' => 0,
+                _ => 4,
+            };
+            let close = match byte {
+                b')' => 1,
+                b']' => 2,
+                b'}' => 3,
+                b'>' => 0,
+                _ => 4,
+            };
             if depth == 0 && stop.contains(&byte) {
                 return Some(at);
             }

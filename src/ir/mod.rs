@@ -44,8 +44,8 @@ mod storage;
 mod types;
 mod verify;
 mod verify_types;
-mod written;
 pub mod words;
+mod written;
 
 #[cfg(test)]
 mod tests;

@@ -114,8 +114,7 @@ impl Parser<'_, '_, '_> {
     }
     pub fn span(&self, start: usize, end: usize) -> Result<Name, Error> {
         let limit = usize::from(u16::MAX);
-        Name::span(start, end.saturating_sub(start))
-            .ok_or_else(|| self.fail(full(Pool::Text, limit), Token { kind: Lexeme::Unknown, start, end: start }))
+        Name::span(start, end.saturating_sub(start)).ok_or_else(|| self.fail(full(Pool::Text, limit), Token { kind: Lexeme::Unknown, start, end: start }))
     }
     pub fn push<T>(&self, list: &mut List<T>, item: T, token: Token) -> Result<(), Error> {
         list.push(item).map_err(|_| self.fail(full(Pool::List, MAX_LIST), token))

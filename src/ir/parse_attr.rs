@@ -144,9 +144,7 @@ impl Parser<'_, '_, '_> {
     pub fn literal(&self, token: Token) -> Result<Literal, Error> {
         let text = self.lexer.slice(token);
         match token.kind {
-            Lexeme::Integer => {
-                integer(text).map(Literal::Int).ok_or_else(|| self.fail(ErrorKind::NumberTooLarge, token))
-            }
+            Lexeme::Integer => integer(text).map(Literal::Int).ok_or_else(|| self.fail(ErrorKind::NumberTooLarge, token)),
             Lexeme::Number => decimal(text).ok_or_else(|| self.fail(ErrorKind::NumberTooLarge, token)),
             _ => Ok(Literal::Word(self.name(token)?)),
         }

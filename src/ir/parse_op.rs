@@ -81,9 +81,8 @@ impl Parser<'_, '_, '_> {
             let types = u16::try_from(types.len()).unwrap_or(u16::MAX);
             return Err(self.fail(ErrorKind::TypeCount { values: u16::try_from(count).unwrap_or(u16::MAX), types }, token));
         }
-        let mut next = names.iter().flat_map(|(name, count)| {
-            core::iter::once(*name).chain(core::iter::repeat_n(Name::EMPTY, usize::from(count.saturating_sub(1))))
-        });
+        let mut next =
+            names.iter().flat_map(|(name, count)| core::iter::once(*name).chain(core::iter::repeat_n(Name::EMPTY, usize::from(count.saturating_sub(1)))));
         for number in 0..count {
             let ty = if all_elided { elided } else { types.get(number).copied().unwrap_or(elided) };
             let pushed = self.program.push_result(op, ty, next.next().unwrap_or(Name::EMPTY));

@@ -57,7 +57,11 @@ impl Parser<'_, '_, '_> {
         let Some(end) = self.lexer.balanced(token.start, stop) else { return Err(self.fail(ErrorKind::Unclosed, token)) };
         // A type can be followed by a region or by an arrow.
         let body = self.lexer.text.get(token.start..end).unwrap_or("").as_bytes();
-        let depth = |depth: i32, byte: &u8| match byte { b'<' => depth.saturating_add(1), b'>' => depth.saturating_sub(1), _ => depth };
+        let depth = |depth: i32, byte: &u8| match byte {
+            b'<' => depth.saturating_add(1),
+            b'>' => depth.saturating_sub(1),
+            _ => depth,
+        };
         let mut open = 0i32;
         let cut = body.iter().zip(body.iter().skip(1).chain(core::iter::once(&0))).position(|(byte, next)| {
             open = depth(open, byte);

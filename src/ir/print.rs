@@ -120,7 +120,9 @@ impl Printer<'_, '_, '_> {
                 Step::Open(region, number) => {
                     self.put(" {")?;
                     let data = program.region_data(region);
-                    if number == 0 && let Some(op) = data.and_then(|data| data.owner) {
+                    if number == 0
+                        && let Some(op) = data.and_then(|data| data.owner)
+                    {
                         self.note(op)?;
                     }
                     self.put("\n")?;
@@ -175,9 +177,8 @@ impl Printer<'_, '_, '_> {
         let program = self.program;
         let Some(owner) = program.owner_of(block) else { return Ok(()) };
         let has_arguments = program.arguments(block).next().is_some();
-        let in_header = first
-            && program.body(owner) == Some(block)
-            && matches!(program.role(owner), OpRole::Function | OpRole::For | OpRole::Parallel | OpRole::While);
+        let in_header =
+            first && program.body(owner) == Some(block) && matches!(program.role(owner), OpRole::Function | OpRole::For | OpRole::Parallel | OpRole::While);
         if in_header || (first && !has_arguments) {
             return Ok(());
         }
@@ -469,16 +470,17 @@ impl Printer<'_, '_, '_> {
             self.put(" : ")?;
             let arrow = matches!(role, OpRole::Copy | OpRole::Store) && program.operand_count(op) == 2;
             for (number, value) in program.operands(op).enumerate() {
-                if arrow && number == 1 { self.put(" -> ")? } else { self.comma(number)? }
+                if arrow && number == 1 {
+                    self.put(" -> ")?
+                } else {
+                    self.comma(number)?
+                }
                 self.ty(&program.type_of(value))?;
             }
             return Ok(());
         }
         let free = |value: Value| matches!(program.def(value), Def::Argument(block, _) if block == program.root()) && !elided(value);
-        let short = matches!(
-            role,
-            OpRole::Alloc | OpRole::Constant | OpRole::Matrix | OpRole::Select | OpRole::View | OpRole::Elementwise | OpRole::Index
-        );
+        let short = matches!(role, OpRole::Alloc | OpRole::Constant | OpRole::Matrix | OpRole::Select | OpRole::View | OpRole::Elementwise | OpRole::Index);
         let bare = role == OpRole::If;
         if (short && !program.operands(op).any(free)) || program.operand(op, 0).is_none() && role != OpRole::Call && !bare {
             self.put(" : ")?;

@@ -61,9 +61,7 @@ impl Printer<'_, '_, '_> {
                 self.put("#")?;
                 self.put(program.text(name))
             }
-            AttrValue::Word(name) | AttrValue::Layout(name) | AttrValue::List(name) | AttrValue::Text(name) => {
-                self.put(program.text(name))
-            }
+            AttrValue::Word(name) | AttrValue::Layout(name) | AttrValue::List(name) | AttrValue::Text(name) => self.put(program.text(name)),
             AttrValue::Operand(value) => self.value(value),
             AttrValue::Handle(number) => self.annotate.handle(number, self.out),
         }

@@ -112,9 +112,7 @@ impl<'t> Program<'_, 't> {
         match data.kind {
             AttrKind::Unit => AttrValue::Unit,
             AttrKind::Int => AttrValue::Int(number(data.payload), data.ty),
-            AttrKind::Decimal => {
-                AttrValue::Number(Literal::Decimal { digits: number(data.payload), exponent: data.extra }, data.ty)
-            }
+            AttrKind::Decimal => AttrValue::Number(Literal::Decimal { digits: number(data.payload), exponent: data.extra }, data.ty),
             AttrKind::LiteralWord => AttrValue::Number(Literal::Word(name(data.payload)), data.ty),
             AttrKind::Str => AttrValue::Str(name(data.payload)),
             AttrKind::Word => AttrValue::Word(name(data.payload)),
@@ -217,14 +215,7 @@ impl<'t> Program<'_, 't> {
         }
         let body = self.body(op)?;
         let mut operands = self.operands(op);
-        Some(Loop {
-            op,
-            lower: operands.next()?,
-            upper: operands.next()?,
-            step: operands.next()?,
-            body,
-            induction: self.arguments(body).next()?,
-        })
+        Some(Loop { op, lower: operands.next()?, upper: operands.next()?, step: operands.next()?, body, induction: self.arguments(body).next()? })
     }
     /// The values that a counted loop carries, in order.
     pub fn carried(&self, op: Op) -> impl Iterator<Item = Carried> + Clone + '_ {

@@ -17,10 +17,8 @@ pub(crate) const BUCKETS: usize = 256;
 /// blocks), undo journal entries. An operation of the usual kind needs one `OPS`, one to two `VALUES`, three `USES` and
 /// half an `ATTRS`: about 100 bytes. A literal operand needs one more of `VALUES` and `ATTRS`.
 #[derive(Debug)]
-pub struct Storage<
-    const OPS: usize, const VALUES: usize, const USES: usize, const ATTRS: usize,
-    const TYPES: usize, const REGIONS: usize, const JOURNAL: usize,
-> {
+pub struct Storage<const OPS: usize, const VALUES: usize, const USES: usize, const ATTRS: usize, const TYPES: usize, const REGIONS: usize, const JOURNAL: usize>
+{
     ops: Vec<OpData, OPS>,
     values: Vec<ValueData, VALUES>,
     uses: Vec<UseData, USES>,
@@ -38,34 +36,47 @@ pub type SmallStorage = Storage<64, 128, 256, 96, 32, 16, 256>;
 /// Storage for up to 1,024 operations.
 pub type LargeStorage = Storage<1024, 1536, 3072, 768, 128, 128, 4096>;
 
-impl<
-    const OPS: usize, const VALUES: usize, const USES: usize, const ATTRS: usize,
-    const TYPES: usize, const REGIONS: usize, const JOURNAL: usize,
-> Storage<OPS, VALUES, USES, ATTRS, TYPES, REGIONS, JOURNAL>
+impl<const OPS: usize, const VALUES: usize, const USES: usize, const ATTRS: usize, const TYPES: usize, const REGIONS: usize, const JOURNAL: usize>
+    Storage<OPS, VALUES, USES, ATTRS, TYPES, REGIONS, JOURNAL>
 {
     /// Empty storage.
     #[must_use]
     pub const fn new() -> Self {
         Self {
-            ops: Vec::new(), values: Vec::new(), uses: Vec::new(), attrs: Vec::new(), types: Vec::new(),
-            regions: Vec::new(), blocks: Vec::new(), aliases: Vec::new(), journal: Vec::new(), buckets: [0; BUCKETS],
+            ops: Vec::new(),
+            values: Vec::new(),
+            uses: Vec::new(),
+            attrs: Vec::new(),
+            types: Vec::new(),
+            regions: Vec::new(),
+            blocks: Vec::new(),
+            aliases: Vec::new(),
+            journal: Vec::new(),
+            buckets: [0; BUCKETS],
         }
     }
     /// The pools, for [`Program`](super::Program)'s constructors. What was in them is forgotten when a program is made.
     pub fn pools(&mut self) -> Pools<'_> {
         Pools {
-            ops: self.ops.as_mut_view(), values: self.values.as_mut_view(), uses: self.uses.as_mut_view(),
-            attrs: self.attrs.as_mut_view(), types: self.types.as_mut_view(), regions: self.regions.as_mut_view(),
-            blocks: self.blocks.as_mut_view(), aliases: self.aliases.as_mut_view(), journal: self.journal.as_mut_view(),
-            buckets: &mut self.buckets, free: [0; FREE_LISTS], open: 0, writes: 0,
+            ops: self.ops.as_mut_view(),
+            values: self.values.as_mut_view(),
+            uses: self.uses.as_mut_view(),
+            attrs: self.attrs.as_mut_view(),
+            types: self.types.as_mut_view(),
+            regions: self.regions.as_mut_view(),
+            blocks: self.blocks.as_mut_view(),
+            aliases: self.aliases.as_mut_view(),
+            journal: self.journal.as_mut_view(),
+            buckets: &mut self.buckets,
+            free: [0; FREE_LISTS],
+            open: 0,
+            writes: 0,
         }
     }
 }
 
-impl<
-    const OPS: usize, const VALUES: usize, const USES: usize, const ATTRS: usize,
-    const TYPES: usize, const REGIONS: usize, const JOURNAL: usize,
-> Default for Storage<OPS, VALUES, USES, ATTRS, TYPES, REGIONS, JOURNAL>
+impl<const OPS: usize, const VALUES: usize, const USES: usize, const ATTRS: usize, const TYPES: usize, const REGIONS: usize, const JOURNAL: usize> Default
+    for Storage<OPS, VALUES, USES, ATTRS, TYPES, REGIONS, JOURNAL>
 {
     fn default() -> Self {
         Self::new()
@@ -288,10 +299,7 @@ impl Pools<'_> {
     #[cfg(test)]
     pub(crate) fn snapshot(&self) -> std::string::String {
         let ops: std::vec::Vec<_> = self.ops.iter().map(|op| OpData { order: 0, ..*op }).collect();
-        std::format!(
-            "{ops:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?}",
-            self.values, self.uses, self.attrs, self.types, self.regions, self.blocks, self.free
-        )
+        std::format!("{ops:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?}", self.values, self.uses, self.attrs, self.types, self.regions, self.blocks, self.free)
     }
 
     /// Fill levels, for reports and limits.

@@ -26,9 +26,7 @@ impl Shape {
     /// A shape of known extents; `None` for too many or an extent of 2^32 - 1.
     #[must_use]
     pub fn of(extents: &[u32]) -> Option<Self> {
-        extents.iter().try_fold(Self::SCALAR, |shape, extent| {
-            if *extent == DYNAMIC { None } else { shape.with(Some(*extent)) }
-        })
+        extents.iter().try_fold(Self::SCALAR, |shape, extent| if *extent == DYNAMIC { None } else { shape.with(Some(*extent)) })
     }
     /// One more dimension, `None` inside for `?`; `None` when there is no room.
     #[must_use]
@@ -50,7 +48,9 @@ impl Shape {
     /// Extent of a dimension in elements; `None` for `?`, for a dimension that is not there, and when elided.
     #[must_use]
     pub fn extent(self, dimension: usize) -> Option<u32> {
-        if dimension >= self.rank() { return None; }
+        if dimension >= self.rank() {
+            return None;
+        }
         self.extents.get(dimension).copied().filter(|extent| *extent != DYNAMIC)
     }
     /// Extents in order, `None` for `?`.
@@ -60,7 +60,9 @@ impl Shape {
     /// Number of elements, when every extent is known and the product fits.
     #[must_use]
     pub fn elements(self) -> Option<u64> {
-        if !self.is_known() { return None; }
+        if !self.is_known() {
+            return None;
+        }
         self.iter().try_fold(1u64, |product, extent| product.checked_mul(u64::from(extent?)))
     }
     /// Rows and columns of a two-dimensional shape with known extents.

@@ -98,9 +98,7 @@ impl Checked<'_, '_, '_> {
         }
         Err(match slot {
             Slot::Result(number) => ErrorKind::ResultKind { result: u16::from(number), want },
-            Slot::Operand(number) | Slot::Argument(number) | Slot::Yielded(number) => {
-                ErrorKind::OperandKind { operand: u16::from(number), want }
-            }
+            Slot::Operand(number) | Slot::Argument(number) | Slot::Yielded(number) => ErrorKind::OperandKind { operand: u16::from(number), want },
         })
     }
     fn dtypes(self, left: Slot, right: Slot) -> Check {

@@ -6,8 +6,30 @@ use super::handle::Name;
 
 /// The words; a [`Name`] holds the number.
 const WORDS: &[&str] = &[
-    "threads", "align", "stride_div", "layout", "offset", "sliceCount", "mask", "order", "axis", "kind", "callee", "map",
-    "sym_name", "num", "value", "name", "gmem", "smem", "tmem", "main", "depth", "visibility", "results", "div",
+    "threads",
+    "align",
+    "stride_div",
+    "layout",
+    "offset",
+    "sliceCount",
+    "mask",
+    "order",
+    "axis",
+    "kind",
+    "callee",
+    "map",
+    "sym_name",
+    "num",
+    "value",
+    "name",
+    "gmem",
+    "smem",
+    "tmem",
+    "main",
+    "depth",
+    "visibility",
+    "results",
+    "div",
 ];
 
 /// Attribute: work items in a block, on a function.

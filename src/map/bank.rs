@@ -77,7 +77,7 @@ pub fn count_conflicts(map: &MemoryMap, access: Access<'_>, model: &BankModel<'_
         if seen.len == 0 {
             continue;
         }
-        let least = u32::from(seen.len).div_ceil(banks).max(1);
+        let least = u32::from(seen.len).checked_add(banks.saturating_sub(1)).and_then(|n| n.checked_div(banks)).unwrap_or(1).max(1);
         out.transactions = out.transactions.saturating_add(seen.worst);
         out.least = out.least.saturating_add(least);
         if first.is_none() && group & present == group {

@@ -79,7 +79,7 @@ impl Fragment {
     /// log2 of the elements in one 32-bit register.
     #[must_use]
     pub fn packing(&self) -> u8 {
-        log2_exact(32 / u64::from(self.shape.bits.clamp(1, 32))).unwrap_or(0)
+        32u64.checked_div(u64::from(self.shape.bits)).map_or(0, |n| log2_exact(n).unwrap_or(0))
     }
 
     /// 32-bit registers a lane.
@@ -159,7 +159,11 @@ impl Fragment {
             layout.push_shard(Iter::new(extent, stride, axis)).ok()?;
             bit = next;
         }
-        let groups = [(self.register.as_slice(), AxisId::BIT, i64::from(self.shape.bits)), (self.lane.as_slice(), AxisId::LANE, 1), (self.warp.as_slice(), AxisId::WARP, 1)];
+        let groups = [
+            (self.register.as_slice(), AxisId::BIT, i64::from(self.shape.bits)),
+            (self.lane.as_slice(), AxisId::LANE, 1),
+            (self.warp.as_slice(), AxisId::WARP, 1),
+        ];
         for (columns, axis, unit) in groups {
             for (k, &c) in columns.iter().enumerate() {
                 if c == 0 {

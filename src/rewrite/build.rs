@@ -29,25 +29,11 @@ pub(super) fn build<G: Graph>(
         // The last value pushed is the first argument.
         let value = match *node {
             BuildNode::Slot(slot) => binding.get(slot),
-            BuildNode::Const(value, width) => Bound::Const(
-                if width == 32 {
-                    u64::from(value as u32)
-                } else {
-                    value as u64
-                },
-                width,
-            ),
+            BuildNode::Const(value, width) => Bound::Const(if width == 32 { u64::from(value as u32) } else { value as u64 }, width),
             BuildNode::Fold(op, _) => {
-                let mut values = args
-                    .iter()
-                    .rev()
-                    .map(|arg| constant(graph, *arg).map(|(value, _)| value));
+                let mut values = args.iter().rev().map(|arg| constant(graph, *arg).map(|(value, _)| value));
                 let first = values.next().flatten().ok_or(bad)?;
-                let second = if arity > 1 {
-                    values.next().flatten().ok_or(bad)?
-                } else {
-                    0
-                };
+                let second = if arity > 1 { values.next().flatten().ok_or(bad)? } else { 0 };
                 match op.eval(first, second) {
                     Some(value) => Bound::Const(value, op.width()),
                     None => return Ok(None),
@@ -69,18 +55,9 @@ pub(super) fn build<G: Graph>(
             }
             BuildNode::Tile(tile) => {
                 let slot = |slot: u8| {
-                    if slot == NO_SLOT {
-                        None
-                    } else {
-                        binding.node(slot)
-                    }
+                    if slot == NO_SLOT { None } else { binding.node(slot) }
                 };
-                let make = TileMake {
-                    op: tile.op,
-                    like: slot(tile.like),
-                    layout: slot(tile.layout),
-                    through: slot(tile.through),
-                };
+                let make = TileMake { op: tile.op, like: slot(tile.like), layout: slot(tile.layout), through: slot(tile.through) };
                 let mut ids = [root; 8];
                 for (place, arg) in ids.iter_mut().zip(args.iter().rev()) {
                     *place = node_of(graph, *arg, bad)?;
@@ -91,10 +68,7 @@ pub(super) fn build<G: Graph>(
                 Bound::Node(new)
             }
             // Computed constants stand in `lets`; instructions are for selection.
-            BuildNode::TrailingZeros
-            | BuildNode::Low32
-            | BuildNode::High32
-            | BuildNode::Inst(..) => return Err(bad),
+            BuildNode::TrailingZeros | BuildNode::Low32 | BuildNode::High32 | BuildNode::Inst(..) => return Err(bad),
         };
         *stack.get_mut(start).ok_or(bad)? = value;
         depth = start.checked_add(1).ok_or(bad)?;
@@ -102,9 +76,7 @@ pub(super) fn build<G: Graph>(
     match (depth, stack.first()) {
         (1, Some(Bound::Node(id))) => Ok(Some(*id)),
         (1, Some(Bound::Const(value, _))) => {
-            let new = graph
-                .make_const(*value, root_width)
-                .map_err(RunError::Graph)?;
+            let new = graph.make_const(*value, root_width).map_err(RunError::Graph)?;
             made.note(new).ok_or(bad)?;
             Ok(Some(new))
         }
@@ -112,11 +84,7 @@ pub(super) fn build<G: Graph>(
     }
 }
 
-fn node_of<G: Graph>(
-    graph: &mut G,
-    bound: Bound<G::Id>,
-    bad: RunError<G::Error>,
-) -> Result<G::Id, RunError<G::Error>> {
+fn node_of<G: Graph>(graph: &mut G, bound: Bound<G::Id>, bad: RunError<G::Error>) -> Result<G::Id, RunError<G::Error>> {
     match bound {
         Bound::Node(id) => Ok(id),
         Bound::Const(value, width) => graph.make_const(value, width).map_err(RunError::Graph),

@@ -67,10 +67,7 @@ pub(super) struct Made<I> {
 
 impl<I: Copy> Made<I> {
     fn new() -> Self {
-        Self {
-            list: [None; MAX_TERM],
-            len: 0,
-        }
+        Self { list: [None; MAX_TERM], len: 0 }
     }
     pub(super) fn note(&mut self, id: I) -> Option<()> {
         *self.list.get_mut(self.len)? = Some(id);
@@ -133,12 +130,7 @@ fn drain<G: Graph>(
 type Rewritten<I> = Option<(RuleId, I, Made<I>)>;
 
 /// The first rule that changes the node, with its replacement made but not yet in place.
-fn rewrite<G: Graph>(
-    graph: &mut G,
-    rules: &Rules<'_>,
-    set: &RuleSet<'_>,
-    id: G::Id,
-) -> Result<Rewritten<G::Id>, RunError<G::Error>> {
+fn rewrite<G: Graph>(graph: &mut G, rules: &Rules<'_>, set: &RuleSet<'_>, id: G::Id) -> Result<Rewritten<G::Id>, RunError<G::Error>> {
     let view = graph.view(id);
     let (root, width) = match view {
         View::Const { width, .. } => (RuleSet::ROOT_CONST, width),

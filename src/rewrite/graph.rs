@@ -84,20 +84,10 @@ pub trait Graph: Terms {
     /// An index word.
     fn make_index(&mut self, op: IndexOp, args: &[Self::Id]) -> Result<Self::Id, Self::Error>;
     /// A tile operation, standing right before `root`, the operation being replaced.
-    fn make_tile(
-        &mut self,
-        make: TileMake<Self::Id>,
-        args: &[Self::Id],
-        root: Self::Id,
-    ) -> Result<Self::Id, Self::Error>;
+    fn make_tile(&mut self, make: TileMake<Self::Id>, args: &[Self::Id], root: Self::Id) -> Result<Self::Id, Self::Error>;
     /// All users of `old` see `new` from now on. Nodes that must be looked at again because of that (users) are
     /// pushed on `work`; the new nodes themselves are pushed by the engine afterwards, so they come first.
-    fn replace(
-        &mut self,
-        old: Self::Id,
-        new: Self::Id,
-        work: &mut Work<'_, Self::Id>,
-    ) -> Result<(), RunError<Self::Error>>;
+    fn replace(&mut self, old: Self::Id, new: Self::Id, work: &mut Work<'_, Self::Id>) -> Result<(), RunError<Self::Error>>;
 
     /// The present state. At most one mark is outstanding.
     fn checkpoint(&mut self) -> Self::Mark;

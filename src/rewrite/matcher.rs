@@ -3,9 +3,7 @@
 //! Words that commute match in either order. Each such word of a pattern is one decision (keep or swap); decisions are
 //! tried depth first, so the first fit is well defined and the others can be asked for ([`find`] with the swaps before).
 use super::{Bound, Terms, View};
-use lanebook_tables::{
-    BuildNode, Cond, CondArg, MAX_SLOTS, MAX_TERM, NO_SLOT, PatternNode, Rule, Word,
-};
+use lanebook_tables::{BuildNode, Cond, CondArg, MAX_SLOTS, MAX_TERM, NO_SLOT, PatternNode, Rule, Word};
 
 /// What the slots of a rule hold.
 #[derive(Copy, Clone, Debug)]
@@ -17,17 +15,12 @@ impl<I: Copy> Binding<I> {
     /// Nothing bound.
     #[must_use]
     pub fn new() -> Self {
-        Self {
-            slots: [Bound::Free; MAX_SLOTS],
-        }
+        Self { slots: [Bound::Free; MAX_SLOTS] }
     }
     /// What a slot holds.
     #[must_use]
     pub fn get(&self, slot: u8) -> Bound<I> {
-        self.slots
-            .get(usize::from(slot))
-            .copied()
-            .unwrap_or(Bound::Free)
+        self.slots.get(usize::from(slot)).copied().unwrap_or(Bound::Free)
     }
     /// The node a slot holds.
     #[must_use]
@@ -60,19 +53,11 @@ pub struct Swaps(pub u16);
 
 /// The value of a constant as pattern constants and signed ranges see it.
 pub(crate) fn signed(value: u64, width: u8) -> i64 {
-    if width == 32 {
-        i64::from(value as u32 as i32)
-    } else {
-        value as i64
-    }
+    if width == 32 { i64::from(value as u32 as i32) } else { value as i64 }
 }
 
 fn truncate(value: i64, width: u8) -> u64 {
-    if width == 32 {
-        u64::from(value as u32)
-    } else {
-        value as u64
-    }
+    if width == 32 { u64::from(value as u32) } else { value as u64 }
 }
 
 /// The value and width of what a slot holds, if it is a constant.
@@ -89,22 +74,12 @@ pub(crate) fn constant<G: Terms>(graph: &G, bound: Bound<G::Id>) -> Option<(u64,
 
 /// The first fit of a rule at `root` from the decisions `from` on, with the decisions that made it and those to
 /// try next (`None`: there is no other).
-pub fn find<G: Terms>(
-    graph: &G,
-    rule: &Rule<'_>,
-    root: G::Id,
-    from: Swaps,
-) -> Option<(Binding<G::Id>, Swaps, Option<Swaps>)> {
+pub fn find<G: Terms>(graph: &G, rule: &Rule<'_>, root: G::Id, from: Swaps) -> Option<(Binding<G::Id>, Swaps, Option<Swaps>)> {
     find_at(graph, rule, &Look::at(graph, root), from)
 }
 
 /// [`find`] for a root that was looked at already.
-pub(crate) fn find_at<G: Terms>(
-    graph: &G,
-    rule: &Rule<'_>,
-    look: &Look<G::Id>,
-    from: Swaps,
-) -> Option<(Binding<G::Id>, Swaps, Option<Swaps>)> {
+pub(crate) fn find_at<G: Terms>(graph: &G, rule: &Rule<'_>, look: &Look<G::Id>, from: Swaps) -> Option<(Binding<G::Id>, Swaps, Option<Swaps>)> {
     let root = look.root;
     if !look.plausible(rule.pattern) {
         return None;
@@ -114,13 +89,7 @@ pub(crate) fn find_at<G: Terms>(
         let mut binding = Binding::new();
         let (fits, decided) = fit(graph, rule.pattern, root, swaps, &mut binding);
         let next = next_swaps(swaps, decided);
-        if fits
-            && computed(graph, rule, &mut binding)
-            && rule
-                .conditions
-                .iter()
-                .all(|cond| holds(graph, cond, &binding))
-        {
+        if fits && computed(graph, rule, &mut binding) && rule.conditions.iter().all(|cond| holds(graph, cond, &binding)) {
             return Some((binding, swaps, next));
         }
         swaps = next?;
@@ -128,21 +97,10 @@ pub(crate) fn find_at<G: Terms>(
 }
 
 /// What the slots hold when a rule fits with exactly these decisions.
-pub fn matches<G: Terms>(
-    graph: &G,
-    rule: &Rule<'_>,
-    root: G::Id,
-    swaps: Swaps,
-) -> Option<Binding<G::Id>> {
+pub fn matches<G: Terms>(graph: &G, rule: &Rule<'_>, root: G::Id, swaps: Swaps) -> Option<Binding<G::Id>> {
     let mut binding = Binding::new();
     let (fits, _) = fit(graph, rule.pattern, root, swaps, &mut binding);
-    (fits
-        && computed(graph, rule, &mut binding)
-        && rule
-            .conditions
-            .iter()
-            .all(|cond| holds(graph, cond, &binding)))
-    .then_some(binding)
+    (fits && computed(graph, rule, &mut binding) && rule.conditions.iter().all(|cond| holds(graph, cond, &binding))).then_some(binding)
 }
 
 /// A root and its first two operands: looked at once, they rule out most rules before anything is bound.
@@ -182,9 +140,7 @@ impl<I: Copy> Look<I> {
         let Some(second) = second else { return false };
         let fits = |node: &PatternNode, view: View| match (node, view) {
             (PatternNode::AnyConst(_), view) => matches!(view, View::Const { .. }),
-            (PatternNode::Const(wanted), View::Const { value, width }) => {
-                truncate(*wanted, width) == value
-            }
+            (PatternNode::Const(wanted), View::Const { value, width }) => truncate(*wanted, width) == value,
             (PatternNode::Index(wanted, ..), View::Index(found)) => *wanted == found,
             (PatternNode::Index(..) | PatternNode::Const(_), _) => false,
             _ => true,
@@ -209,13 +165,7 @@ pub fn next_swaps(swaps: Swaps, decided: u8) -> Option<Swaps> {
 }
 
 /// Matches a pattern; answers whether it fits and how many decisions were looked at.
-fn fit<G: Terms>(
-    graph: &G,
-    pattern: &[PatternNode],
-    root: G::Id,
-    swaps: Swaps,
-    binding: &mut Binding<G::Id>,
-) -> (bool, u8) {
+fn fit<G: Terms>(graph: &G, pattern: &[PatternNode], root: G::Id, swaps: Swaps, binding: &mut Binding<G::Id>) -> (bool, u8) {
     let mut stack: [Option<G::Id>; MAX_TERM] = [None; MAX_TERM];
     let mut depth = 0usize;
     let mut decided = 0u8;
@@ -244,9 +194,7 @@ fn fit<G: Terms>(
                 }
                 continue;
             }
-            (PatternNode::Const(wanted), View::Const { value, width })
-                if truncate(wanted, width) == value =>
-            {
+            (PatternNode::Const(wanted), View::Const { value, width }) if truncate(wanted, width) == value => {
                 continue;
             }
             (PatternNode::Index(op, arity, slot), View::Index(found)) if op == found => {
@@ -257,12 +205,8 @@ fn fit<G: Terms>(
                 }
                 (slot, arity, swapped)
             }
-            (PatternNode::Tile(op, slot, arity), View::Tile(found, _)) if op == found => {
-                (slot, arity, false)
-            }
-            (PatternNode::Role(role, slot, arity), View::Tile(_, found)) if role == found => {
-                (slot, arity, false)
-            }
+            (PatternNode::Tile(op, slot, arity), View::Tile(found, _)) if op == found => (slot, arity, false),
+            (PatternNode::Role(role, slot, arity), View::Tile(_, found)) if role == found => (slot, arity, false),
             _ => return (false, decided),
         };
         if graph.arity(id) != arity || (slot != NO_SLOT && !bind(binding, slot, id)) {
@@ -270,13 +214,8 @@ fn fit<G: Terms>(
         }
         // The first operand must come off the stack first.
         for turn in 0..arity {
-            let number = if swapped {
-                turn
-            } else {
-                arity.saturating_sub(1).saturating_sub(turn)
-            };
-            let (Some(operand), Some(place)) = (graph.operand(id, number), stack.get_mut(depth))
-            else {
+            let number = if swapped { turn } else { arity.saturating_sub(1).saturating_sub(turn) };
+            let (Some(operand), Some(place)) = (graph.operand(id, number), stack.get_mut(depth)) else {
                 return (false, decided);
             };
             *place = Some(operand);
@@ -296,20 +235,14 @@ fn bind<I: Copy + PartialEq>(binding: &mut Binding<I>, slot: u8, id: I) -> bool 
 
 /// Fills the slots that the rule computes.
 fn computed<G: Terms>(graph: &G, rule: &Rule<'_>, binding: &mut Binding<G::Id>) -> bool {
-    rule.lets
-        .iter()
-        .all(|item| match fold(graph, item.term, binding) {
-            Some((value, width)) => binding.set(item.slot, Bound::Const(value, width)),
-            None => false,
-        })
+    rule.lets.iter().all(|item| match fold(graph, item.term, binding) {
+        Some((value, width)) => binding.set(item.slot, Bound::Const(value, width)),
+        None => false,
+    })
 }
 
 /// The value of a term of slots, constants and folded words.
-pub(crate) fn fold<G: Terms>(
-    graph: &G,
-    term: &[BuildNode],
-    binding: &Binding<G::Id>,
-) -> Option<(u64, u8)> {
+pub(crate) fn fold<G: Terms>(graph: &G, term: &[BuildNode], binding: &Binding<G::Id>) -> Option<(u64, u8)> {
     let mut stack = [(0u64, 0u8); MAX_TERM];
     let mut depth = 0usize;
     for node in term.iter().rev() {
@@ -319,19 +252,14 @@ pub(crate) fn fold<G: Terms>(
             BuildNode::Fold(op, arity) => {
                 depth = depth.checked_sub(usize::from(arity))?;
                 // The last value pushed is the first argument.
-                let first = stack
-                    .get(depth.checked_add(usize::from(arity))?.checked_sub(1)?)?
-                    .0;
+                let first = stack.get(depth.checked_add(usize::from(arity))?.checked_sub(1)?)?.0;
                 let second = if arity > 1 { stack.get(depth)?.0 } else { 0 };
                 (op.eval(first, second)?, op.width())
             }
             BuildNode::TrailingZeros => {
                 depth = depth.checked_sub(1)?;
                 let (value, width) = *stack.get(depth)?;
-                (
-                    u64::from((value != 0).then_some(value.trailing_zeros())?),
-                    width,
-                )
+                (u64::from((value != 0).then_some(value.trailing_zeros())?), width)
             }
             BuildNode::Low32 => {
                 depth = depth.checked_sub(1)?;
@@ -348,11 +276,7 @@ pub(crate) fn fold<G: Terms>(
         *stack.get_mut(depth)? = value;
         depth = depth.checked_add(1)?;
     }
-    if depth == 1 {
-        stack.first().copied()
-    } else {
-        None
-    }
+    if depth == 1 { stack.first().copied() } else { None }
 }
 
 /// Whether a condition holds.
@@ -372,9 +296,7 @@ fn holds<G: Terms>(graph: &G, cond: &Cond<'_>, binding: &Binding<G::Id>) -> bool
         Word::PowerOfTwo => value(a).is_some_and(|(v, _)| v.is_power_of_two()),
         Word::LowMask => value(a).is_some_and(|(v, _)| v != 0 && v & v.wrapping_add(1) == 0),
         Word::Fits => match (value(a), value(b), value(c)) {
-            (Some((v, width)), Some((low, _)), Some((high, _))) => {
-                (low as i64..=high as i64).contains(&signed(v, width))
-            }
+            (Some((v, width)), Some((low, _)), Some((high, _))) => (low as i64..=high as i64).contains(&signed(v, width)),
             _ => false,
         },
         Word::Equal => matches!((value(a), value(b)), (Some((x, _)), Some((y, _))) if x == y),

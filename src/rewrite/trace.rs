@@ -21,11 +21,7 @@ impl<'s, I: Copy> Ring<'s, I> {
     /// An empty record.
     pub fn new(entries: &'s mut [Option<Applied<I>>]) -> Self {
         entries.fill(None);
-        Self {
-            entries,
-            next: 0,
-            total: 0,
-        }
+        Self { entries, next: 0, total: 0 }
     }
     /// Notes an application.
     pub fn record(&mut self, rule: RuleId, at: I) {
@@ -45,10 +41,7 @@ impl<'s, I: Copy> Ring<'s, I> {
     }
     /// Recorded applications, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = Applied<I>> + '_ {
-        let (new, old) = self
-            .entries
-            .split_at_checked(self.next)
-            .unwrap_or((&[], &[]));
+        let (new, old) = self.entries.split_at_checked(self.next).unwrap_or((&[], &[]));
         old.iter().chain(new).flatten().copied()
     }
 }

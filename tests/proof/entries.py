@@ -12,6 +12,7 @@ import json, re, sys
 LINEAR = {"F": "lanebook_layout::Logical", "T": "lanebook_layout::Hw", "G": "lanebook_layout::Logical", "U": "lanebook_layout::Hw"}
 INSTANCES = {
     "lanebook_layout": LINEAR,
+    "lanebook_layout::triton::Few": {"T": "u32", "N": "16"},
     "lanebook": {},
     "lanebook_tables": {},
     "lanebook_capi": {},
@@ -22,7 +23,7 @@ INSTANCES = {
     "lanebook::expr::Selector": {"S": "crate::by_hand::Opaque"},
 }
 BOUNDS = {"Write": "crate::Sink", "AxisNames": "lanebook_layout::WellKnown", "SymNames": "lanebook_layout::SymTable", "AxisKinds": "lanebook_layout::WellKnown",
-          "Into": "lanebook_layout::Int", "Elements": "[(&'static str, u16)]"}
+          "Into": "lanebook_layout::Int", "MatrixTiles": "lanebook_layout::triton::NoTiles", "Elements": "[(&'static str, u16)]"}
 # Path of an entry point -> reason; checked: an entry that no longer exists is an error.
 BY_HAND, EXEMPT = {}, {}
 # Traits whose methods are not entry points: written by derive or by core.

@@ -99,7 +99,8 @@ fn lists_and_figures() {
     assert!(all.contains("sm_80") && all.contains("gfx950"));
     for arch in ["sm_80", "gfx950"] {
         let text = run(&["arch", arch]).fine();
-        for word in ["wave", "banks", "registers", "synchronisation", "sources", "measured", "assumed"].iter().filter(|w| arch == "gfx950" || **w != "measured") {
+        for word in ["wave", "banks", "registers", "synchronisation", "sources", "measured", "assumed"].iter().filter(|w| arch == "gfx950" || **w != "measured")
+        {
             assert!(text.contains(word), "{word}");
         }
         let long = run(&["atoms", "--arch", arch, "--long"]).fine();

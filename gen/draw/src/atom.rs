@@ -19,7 +19,10 @@ pub fn picture(tables: &Tables<'_>, atom: &Atom<'_>) -> Result<Picture, DrawErro
     } else if let Some(movement) = &atom.movement {
         movement_panels(atom, movement)?
     } else {
-        return Err(DrawError::new(format!("`{}` has no operand with a layout", atom.name), "draw an atom that moves tiles or multiplies matrices (`lanebook atoms --class move` or `--class matrix`)"));
+        return Err(DrawError::new(
+            format!("`{}` has no operand with a layout", atom.name),
+            "draw an atom that moves tiles or multiplies matrices (`lanebook atoms --class move` or `--class matrix`)",
+        ));
     };
     Ok(Picture { title: atom.name.to_string(), subtitle: vec![template(atom)], panels, colours: style.colours(), notes: style.notes() })
 }
@@ -31,7 +34,7 @@ pub fn template(atom: &Atom<'_>) -> String {
     let name = |k: u8| atom.operands.get(usize::from(k)).map_or("?", |o| o.name);
     let mut out = String::new();
     for piece in atom.template {
-        match *piece {
+        match piece {
             Piece::Text(text) => out.push_str(text),
             Piece::Operand(k) => out.push_str(&format!("<{}>", name(k))),
             Piece::Optional(k, before) => out.push_str(&format!("({before}<{}>)", name(k))),
@@ -63,7 +66,7 @@ fn matrix(tables: &Tables<'_>, atom: &Atom<'_>) -> Result<(Vec<Panel>, Style), D
     if let Some(d) = d.filter(|_| !same) {
         wanted.push(("D", d, ("m", "n"), (2, 1)));
     }
-    let layouts: Vec<LayoutRef<'_>> = wanted.iter().filter_map(|(_, o, ..)| o.layout).collect();
+    let layouts: Vec<LayoutRef<'_>> = wanted.iter().filter_map(|(_, o, ..)| o.layout.copied()).collect();
     if layouts.is_empty() {
         return Err(DrawError::new(format!("`{}` has no operand with a layout", atom.name), "draw another atom"));
     }
@@ -72,10 +75,11 @@ fn matrix(tables: &Tables<'_>, atom: &Atom<'_>) -> Result<(Vec<Panel>, Style), D
     for (name, operand, axes, place) in wanted {
         let Some(layout) = operand.layout else { continue };
         let (rows, columns) = (u64::from(operand.extents.0), u64::from(operand.extents.1));
-        let mut panel = crate::layout::panel(&layout, crate::layout::Order::RowMajor, (rows, columns), &style)?;
+        let mut panel = crate::layout::panel(layout, crate::layout::Order::RowMajor, (rows, columns), &style)?;
         let dtype = operand.dtype.and_then(|d| tables.dtype(d)).map_or("", |d| d.name);
-        panel.title = format!("{name}: {rows} x {columns} {dtype}, {} {} a lane", operand.registers, if operand.registers == 1 { "register" } else { "registers" });
-        panel.note = notation::tirx(&layout);
+        panel.title =
+            format!("{name}: {rows} x {columns} {dtype}, {} {} a lane", operand.registers, if operand.registers == 1 { "register" } else { "registers" });
+        panel.note = notation::tirx(layout);
         panel.axes = (axes.0.to_string(), axes.1.to_string());
         panel.place = place;
         panels.push(panel);
@@ -85,7 +89,7 @@ fn matrix(tables: &Tables<'_>, atom: &Atom<'_>) -> Result<(Vec<Panel>, Style), D
 
 fn movement_panels(atom: &Atom<'_>, movement: &Movement<'_>) -> Result<(Vec<Panel>, Style), DrawError> {
     let sides = [("from", &movement.from), ("to", &movement.to)];
-    let style = Style::of(&[movement.from.layout, movement.to.layout], None);
+    let style = Style::of(&[*movement.from.layout, *movement.to.layout], None);
     let columns = movement.extents.last().copied().map_or(1, u64::from);
     let size = movement.extents.iter().map(|&e| u64::from(e)).product::<u64>();
     let join = joined(movement, columns);
@@ -94,16 +98,16 @@ fn movement_panels(atom: &Atom<'_>, movement: &Movement<'_>) -> Result<(Vec<Pane
     let mut panels = Vec::new();
     for (number, (word, side)) in sides.into_iter().enumerate() {
         let mut cells = Vec::new();
-        let style = style.own(&side.layout);
+        let style = style.own(side.layout);
         for row in 0..rows {
             for column in (0..columns).step_by(join as usize) {
-                cells.push(style.cell(&places(&side.layout, row * columns + column)?));
+                cells.push(style.cell(&places(side.layout, row * columns + column)?));
             }
         }
         let unit = u64::from(movement.unit_bits) * join;
         panels.push(Panel {
             title: format!("{word} {}, operand `{}`: {rows} x {} of {unit} bits", space(side.space), operand_name(atom, side), columns / join),
-            note: notation::tirx(&side.layout),
+            note: notation::tirx(side.layout),
             axes: (String::new(), String::new()),
             row_labels: (0..rows).map(|row| mixed(row, &leading)).collect(),
             column_labels: (0..columns).step_by(join as usize).map(|k| k.to_string()).collect(),
@@ -157,7 +161,7 @@ fn joined(movement: &Movement<'_>, columns: u64) -> u64 {
     };
     while columns.is_multiple_of(join * 2) && u64::from(movement.unit_bits) * join * 2 <= u64::from(REGISTER_BITS) {
         let size = movement.extents.iter().map(|&e| u64::from(e)).product::<u64>();
-        let fits = (0..size).step_by((join * 2) as usize).all(|x| adjacent(&movement.from.layout, x, join) && adjacent(&movement.to.layout, x, join));
+        let fits = (0..size).step_by((join * 2) as usize).all(|x| adjacent(movement.from.layout, x, join) && adjacent(movement.to.layout, x, join));
         if !fits {
             break;
         }

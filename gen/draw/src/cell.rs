@@ -41,7 +41,18 @@ pub struct Style {
 
 /// Axes in the order in which they are looked for to be coloured.
 const COLOURED: [AxisId; 12] = [
-    AxisId::LANE, AxisId::TLANE, AxisId::SLOT, AxisId::TX, AxisId::TID_IN_WG, AxisId::WARP, AxisId::WID_IN_WG, AxisId::M, AxisId::P, AxisId::BYTE, AxisId::REGISTER, AxisId::BIT,
+    AxisId::LANE,
+    AxisId::TLANE,
+    AxisId::SLOT,
+    AxisId::TX,
+    AxisId::TID_IN_WG,
+    AxisId::WARP,
+    AxisId::WID_IN_WG,
+    AxisId::M,
+    AxisId::P,
+    AxisId::BYTE,
+    AxisId::REGISTER,
+    AxisId::BIT,
 ];
 
 /// Axes that say where in a lane or from an address.
@@ -49,7 +60,22 @@ const PLACES: [AxisId; 3] = [AxisId::BYTE, AxisId::REGISTER, AxisId::BIT];
 
 /// Axes that stand in the first line of a cell.
 const FIRST_LINE: [AxisId; 16] = [
-    AxisId::BLOCK, AxisId::BX, AxisId::BY, AxisId::BZ, AxisId::CBX, AxisId::CBY, AxisId::CBZ, AxisId::WGID, AxisId::WARP, AxisId::WID_IN_WG, AxisId::TX, AxisId::TID_IN_WG, AxisId::LANE, AxisId::TLANE, AxisId::SLOT, AxisId::M,
+    AxisId::BLOCK,
+    AxisId::BX,
+    AxisId::BY,
+    AxisId::BZ,
+    AxisId::CBX,
+    AxisId::CBY,
+    AxisId::CBZ,
+    AxisId::WGID,
+    AxisId::WARP,
+    AxisId::WID_IN_WG,
+    AxisId::TX,
+    AxisId::TID_IN_WG,
+    AxisId::LANE,
+    AxisId::TLANE,
+    AxisId::SLOT,
+    AxisId::M,
 ];
 
 impl Style {
@@ -192,7 +218,8 @@ impl Style {
 
 /// Bits of one element in a register: the greatest that divides every step.
 fn element_bits(layout: &LayoutRef<'_>) -> i64 {
-    let steps = layout.shard.iter().chain(layout.replica).filter(|it| it.axis() == AxisId::BIT && !it.is_unit()).map(|it| it.stride_value().unwrap_or(REGISTER_BITS));
+    let steps =
+        layout.shard.iter().chain(layout.replica).filter(|it| it.axis() == AxisId::BIT && !it.is_unit()).map(|it| it.stride_value().unwrap_or(REGISTER_BITS));
     let starts = layout.offset.iter().filter(|o| o.axis() == AxisId::BIT).map(|o| o.value().value().unwrap_or(REGISTER_BITS));
     match steps.chain(starts).fold(0, gcd) {
         0 => REGISTER_BITS,

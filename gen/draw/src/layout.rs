@@ -20,7 +20,9 @@ pub enum Order {
 pub fn shape(layout: &LayoutRef<'_>, order: Order) -> Result<(u64, u64), DrawError> {
     let size = size(layout)?;
     let extents: Vec<u64> = match order {
-        Order::ColumnMajor => layout.modes().map(|(iters, profile)| LayoutRef { profile, ..LayoutRef::new(iters) }).map(|mode| size_of(&mode)).collect::<Result<_, _>>()?,
+        Order::ColumnMajor => {
+            layout.modes().map(|(iters, profile)| LayoutRef { profile, ..LayoutRef::new(iters) }).map(|mode| size_of(&mode)).collect::<Result<_, _>>()?
+        }
         Order::RowMajor => layout.shard.iter().map(|it| it.extent_value().map(u64::from)).collect::<Result<_, _>>().map_err(symbolic)?,
     };
     if order == Order::ColumnMajor {
@@ -68,7 +70,10 @@ pub fn panel(layout: &LayoutRef<'_>, order: Order, shape: (u64, u64), style: &St
     let size = size(layout)?;
     let (rows, columns) = shape;
     if rows.checked_mul(columns) != Some(size) {
-        return Err(DrawError::new(format!("{rows} x {columns} is not the layout's {size} elements"), "give --shape rows and columns whose product is that number"));
+        return Err(DrawError::new(
+            format!("{rows} x {columns} is not the layout's {size} elements"),
+            "give --shape rows and columns whose product is that number",
+        ));
     }
     if size > MOST_CELLS {
         return Err(DrawError::new(format!("{size} elements are too many to draw; the limit is {MOST_CELLS}"), "draw a tile of it"));
@@ -85,7 +90,16 @@ pub fn panel(layout: &LayoutRef<'_>, order: Order, shape: (u64, u64), style: &St
         }
     }
     let labels = |n: u64| (0..n).map(|k| k.to_string()).collect();
-    Ok(Panel { title: String::new(), note: String::new(), axes: (String::new(), String::new()), row_labels: labels(rows), column_labels: labels(columns), cells, rule: 0, place: (0, 0) })
+    Ok(Panel {
+        title: String::new(),
+        note: String::new(),
+        axes: (String::new(), String::new()),
+        row_labels: labels(rows),
+        column_labels: labels(columns),
+        cells,
+        rule: 0,
+        place: (0, 0),
+    })
 }
 
 /// All different places of an element.
@@ -101,7 +115,9 @@ pub fn places(layout: &LayoutRef<'_>, x: u64) -> Result<Vec<Coord>, DrawError> {
         }
         Ok(())
     });
-    walked.map_err(|error| DrawError::new(format!("element {x} has no place: {error:?}"), "keep positions on the memory axis at 0 or above, and numbers known"))?;
+    walked.map_err(|error| {
+        DrawError::new(format!("element {x} has no place: {error:?}"), "keep positions on the memory axis at 0 or above, and numbers known")
+    })?;
     Ok(out)
 }
 

@@ -43,7 +43,10 @@ pub fn render(picture: &Picture) -> String {
     let height = top + body + foot + GAP;
 
     let mut out = String::new();
-    let _ = writeln!(out, r#"<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img" aria-labelledby="title desc">"#);
+    let _ = writeln!(
+        out,
+        r#"<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img" aria-labelledby="title desc">"#
+    );
     let _ = writeln!(out, "<title id=\"title\">{}</title>", escape(&picture.title));
     let _ = writeln!(out, "<desc id=\"desc\">{}</desc>", escape(&picture.subtitle.join("; ")));
     style(&mut out, picture);

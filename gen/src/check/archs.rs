@@ -23,9 +23,12 @@ pub fn check(model: &HwModel) -> Diagnostics {
                 }
                 strange.push(entry.because);
                 diags.push(
-                    Diagnostic::at(entry.because, format!("architecture `{}` and atom `{}` are of different instruction sets", arch.name.value, atom.name.value))
-                        .note(atom.name.span, "the atom")
-                        .help("remove the group from `has`"),
+                    Diagnostic::at(
+                        entry.because,
+                        format!("architecture `{}` and atom `{}` are of different instruction sets", arch.name.value, atom.name.value),
+                    )
+                    .note(atom.name.span, "the atom")
+                    .help("remove the group from `has`"),
                 );
                 continue;
             }
@@ -54,9 +57,12 @@ fn frame(model: &HwModel, arch: &Arch, diags: &mut Diagnostics) {
             seen.push(id);
             let (isa, atom) = (model.isa(arch.isa), model.atom(id));
             diags.push(
-                Diagnostic::at(arch.name.span, format!("architecture `{}` does not have atom `{}`, which every kernel of `{}` uses", arch.name.value, atom.name.value, isa.name.value))
-                    .note(atom.name.span, "the atom")
-                    .help("add its group to `has`"),
+                Diagnostic::at(
+                    arch.name.span,
+                    format!("architecture `{}` does not have atom `{}`, which every kernel of `{}` uses", arch.name.value, atom.name.value, isa.name.value),
+                )
+                .note(atom.name.span, "the atom")
+                .help("add its group to `has`"),
             );
         }
     }

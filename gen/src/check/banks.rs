@@ -35,7 +35,10 @@ fn partition(bank: &Bank, diags: &mut Diagnostics) {
         }
         if group.value & !all != 0 {
             let lane = (group.value & !all).trailing_zeros();
-            diags.push(Diagnostic::at(group.span, format!("bank model `{name}` is for {} lanes, lane {lane} is beyond", bank.slots)).help("correct the group or `slots`"));
+            diags.push(
+                Diagnostic::at(group.span, format!("bank model `{name}` is for {} lanes, lane {lane} is beyond", bank.slots))
+                    .help("correct the group or `slots`"),
+            );
         }
         seen |= group.value;
     }

@@ -91,7 +91,12 @@ fn registers(model: &HwModel, atom: &Atom, operand: &Operand, layout: &Layout, u
     for (x, copy) in all() {
         let (lane, bit) = (lane_of(x, copy), layout.at(x, copy, AxisId::BIT));
         if lane < 0 || bit < 0 || bit as u64 + unit > total {
-            let message = format!("element {} is at bits {bit} to {} of lane {lane}, the tuple of `{}` has {total} bits", coordinate(x, extents), bit + unit as i64 - 1, operand.name.value);
+            let message = format!(
+                "element {} is at bits {bit} to {} of lane {lane}, the tuple of `{}` has {total} bits",
+                coordinate(x, extents),
+                bit + unit as i64 - 1,
+                operand.name.value
+            );
             diags.push(Diagnostic::at(span, message).note(operand.name.span, "the operand").help("correct the layout, or `registers` of the operand"));
             return diags;
         }
@@ -105,7 +110,9 @@ fn registers(model: &HwModel, atom: &Atom, operand: &Operand, layout: &Layout, u
                 } else {
                     format!("elements {} and {} are both at {place}", coordinate(before, extents), coordinate(x, extents))
                 };
-                diags.push(Diagnostic::at(span, message).note(operand.name.span, "the operand").help("each register bit holds one element: correct the strides"));
+                diags.push(
+                    Diagnostic::at(span, message).note(operand.name.span, "the operand").help("each register bit holds one element: correct the strides"),
+                );
                 return diags;
             }
         }
@@ -119,7 +126,11 @@ fn registers(model: &HwModel, atom: &Atom, operand: &Operand, layout: &Layout, u
             let (lane, bit) = (at as u64 / places.width, at as u64 % places.width * grain);
             let width = u64::from(operand.register_bits);
             let message = format!("bit {} of register {} of `{}` in lane {lane} holds no element", bit % width, bit / width, operand.name.value);
-            diags.push(Diagnostic::at(span, message).note(operand.name.span, "the operand").help("cover it, or say what becomes of it: `rest: zero`, `sign`, `keep` or `ignored`"));
+            diags.push(
+                Diagnostic::at(span, message)
+                    .note(operand.name.span, "the operand")
+                    .help("cover it, or say what becomes of it: `rest: zero`, `sign`, `keep` or `ignored`"),
+            );
         }
         (None, rest) if rest != Rest::None => {
             let message = format!("the layout names every bit of `{}`, there is no rest", operand.name.value);

@@ -9,12 +9,9 @@ pub fn check(model: &HwModel) -> Diagnostics {
     let mut diags = Diagnostics::new();
     for atom in &model.atoms {
         if let Some(shape) = &atom.matrix {
-            for (what, number, extents) in [
-                ("a", shape.a, (shape.m, shape.k)),
-                ("b", shape.b, (shape.k, shape.n)),
-                ("c", shape.c, (shape.m, shape.n)),
-                ("d", shape.d, (shape.m, shape.n)),
-            ] {
+            for (what, number, extents) in
+                [("a", shape.a, (shape.m, shape.k)), ("b", shape.b, (shape.k, shape.n)), ("c", shape.c, (shape.m, shape.n)), ("d", shape.d, (shape.m, shape.n))]
+            {
                 operand(atom, shape, what, number, extents, &mut diags);
             }
         }
@@ -50,9 +47,12 @@ fn operand(atom: &Atom, shape: &Matrix, what: &str, number: u8, extents: (u16, u
     let wanted = u64::from(extents.0) * u64::from(extents.1);
     if layout.size() != wanted {
         diags.push(
-            Diagnostic::at(layout.text.span, format!("the layout of `{name}` has {} elements, matrix `{what}` is {}x{}, {wanted} elements", layout.size(), extents.0, extents.1))
-                .note(shape.span.head(), "the shape")
-                .help("the layout covers each element once"),
+            Diagnostic::at(
+                layout.text.span,
+                format!("the layout of `{name}` has {} elements, matrix `{what}` is {}x{}, {wanted} elements", layout.size(), extents.0, extents.1),
+            )
+            .note(shape.span.head(), "the shape")
+            .help("the layout covers each element once"),
         );
     } else if !layout.splits_into(&[extents.0, extents.1]) {
         diags.push(

@@ -50,7 +50,10 @@ fn one(atom: &Atom, operand: &Operand, diags: &mut Diagnostics) {
     if let Some(range) = &operand.range
         && range.0 > range.1
     {
-        diags.push(Diagnostic::at(range.span, format!("the range of `{}` is empty: {} is above {}", name.value, range.0, range.1)).help("write the lowest value first"));
+        diags.push(
+            Diagnostic::at(range.span, format!("the range of `{}` is empty: {} is above {}", name.value, range.0, range.1))
+                .help("write the lowest value first"),
+        );
     }
     if let Some(layout) = &operand.layout {
         if operand.dtype.is_none() {

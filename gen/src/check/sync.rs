@@ -58,7 +58,9 @@ fn steps(model: &HwModel, arch: &Arch, diags: &mut Diagnostics) {
             if !atom.immediates().any(|(_, o)| o.name.value == *name) {
                 let known: Vec<&str> = atom.immediates().map(|(_, o)| o.name.as_str()).collect();
                 let help = remedy(name, known.iter().copied(), &immediates(&known));
-                diags.push(Diagnostic::at(step.span.head(), format!("`{}` has no immediate `{name}`", atom.name.value)).note(atom.name.span, "the atom").help(help));
+                diags.push(
+                    Diagnostic::at(step.span.head(), format!("`{}` has no immediate `{name}`", atom.name.value)).note(atom.name.span, "the atom").help(help),
+                );
             }
         }
     }
@@ -72,14 +74,21 @@ fn waits(model: &HwModel, arch: &Arch, diags: &mut Diagnostics) {
         let Some((_, operand)) = atom.immediates().find(|(_, o)| o.name.value == counter.operand.value) else {
             let known: Vec<&str> = atom.immediates().map(|(_, o)| o.name.as_str()).collect();
             let help = remedy(&counter.operand, known.iter().copied(), &immediates(&known));
-            diags.push(Diagnostic::at(counter.operand.span, format!("`{}` has no immediate `{}`", atom.name.value, counter.operand.value)).note(atom.name.span, "the atom").help(help));
+            diags.push(
+                Diagnostic::at(counter.operand.span, format!("`{}` has no immediate `{}`", atom.name.value, counter.operand.value))
+                    .note(atom.name.span, "the atom")
+                    .help(help),
+            );
             continue;
         };
         if let Some(range) = operand.range.as_ref().filter(|r| i64::from(counter.max) > r.1 || r.0 > 0) {
             diags.push(
-                Diagnostic::at(counter.name.span, format!("counter `{}` counts 0 to {}, the wait takes {} to {}", counter.name.value, counter.max, range.0, range.1))
-                    .note(range.span, "the range")
-                    .help("correct `max` or the range"),
+                Diagnostic::at(
+                    counter.name.span,
+                    format!("counter `{}` counts 0 to {}, the wait takes {} to {}", counter.name.value, counter.max, range.0, range.1),
+                )
+                .note(range.span, "the range")
+                .help("correct `max` or the range"),
             );
         }
     }
@@ -106,10 +115,13 @@ fn counters(model: &HwModel, diags: &mut Diagnostics) {
             let (first, other) = *numbers.entry(entry.atom).or_insert((number, arch));
             if first != number {
                 diags.push(
-                    Diagnostic::at(name.span, format!("counter `{}` is number {first} in `{}` and {number} in `{}`", name.value, other.name.value, arch.name.value))
-                        .note(other.counters[first].name.span, format!("in `{}`", other.name.value))
-                        .note(arch.counters[number].name.span, format!("in `{}`", arch.name.value))
-                        .help("list the counters of architectures that share atoms in the same order"),
+                    Diagnostic::at(
+                        name.span,
+                        format!("counter `{}` is number {first} in `{}` and {number} in `{}`", name.value, other.name.value, arch.name.value),
+                    )
+                    .note(other.counters[first].name.span, format!("in `{}`", other.name.value))
+                    .note(arch.counters[number].name.span, format!("in `{}`", arch.name.value))
+                    .help("list the counters of architectures that share atoms in the same order"),
                 );
             }
         }

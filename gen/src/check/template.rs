@@ -26,6 +26,15 @@ fn lines(atom: &Atom, diags: &mut Diagnostics) {
 fn pieces(atom: &Atom, diags: &mut Diagnostics) {
     lines(atom, diags);
     let mut used = vec![false; atom.operands.len()];
+    // The compiled template marks its places with control characters.
+    let odd = |text: &str| text.chars().any(|c| c.is_control() && c != '\n' && c != '\t');
+    if atom.template.iter().any(|piece| matches!(piece, Piece::Text(text) | Piece::Optional(_, text) if odd(text))) {
+        diags.push(Diagnostic::at(atom.template_span, "the template has a control character").help("of these it may hold line ends and tabs only"));
+    }
+    if atom.operands.len() > usize::from(lanebook_tables::Template::OPERANDS) {
+        let most = lanebook_tables::Template::OPERANDS;
+        diags.push(Diagnostic::at(atom.template_span, format!("an atom has at most {most} operands")).help("split the instruction form"));
+    }
     for piece in &atom.template {
         let (name, optional) = match piece {
             Piece::Text(_) => continue,

@@ -9,9 +9,7 @@ use crate::schema::{self, Name, Rest};
 use crate::source::Span;
 use crate::spanned::Spanned;
 use crate::{means, template};
-use lanebook_tables::{
-    AccessId, AtomClass, AtomCost, AtomId, ClassId, DtypeId, IsaId, Role, SourceId, Space, Status, TagId, TermNode,
-};
+use lanebook_tables::{AccessId, AtomClass, AtomCost, AtomId, ClassId, DtypeId, IsaId, Role, SourceId, Space, Status, TagId, TermNode};
 
 /// Atoms that architectures have together.
 #[derive(Clone, Debug)]
@@ -253,7 +251,9 @@ impl Resolver<'_> {
         });
         let matrix = entry.matrix.as_ref().and_then(|matrix| self.matrix(matrix, &operand_names));
         if let Some(shape) = &matrix {
-            for (number, extents) in [(shape.a, (shape.m, shape.k)), (shape.b, (shape.k, shape.n)), (shape.c, (shape.m, shape.n)), (shape.d, (shape.m, shape.n))] {
+            for (number, extents) in
+                [(shape.a, (shape.m, shape.k)), (shape.b, (shape.k, shape.n)), (shape.c, (shape.m, shape.n)), (shape.d, (shape.m, shape.n))]
+            {
                 if let Some(operand) = operands.get_mut(usize::from(number)) {
                     operand.extents.get_or_insert(Spanned { value: extents, span: shape.span });
                 }

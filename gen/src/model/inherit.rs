@@ -33,11 +33,7 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
 }
 
 /// The architecture and its ancestors, the oldest first. A cycle or an unknown parent is reported.
-fn chain<'a>(
-    entry: &'a Spanned<schema::Arch>,
-    entries: &[&'a Spanned<schema::Arch>],
-    diags: &mut Diagnostics,
-) -> Option<Vec<&'a Spanned<schema::Arch>>> {
+fn chain<'a>(entry: &'a Spanned<schema::Arch>, entries: &[&'a Spanned<schema::Arch>], diags: &mut Diagnostics) -> Option<Vec<&'a Spanned<schema::Arch>>> {
     let mut chain = vec![entry];
     let mut at = entry;
     while let Some(parent) = &at.extends {
@@ -53,7 +49,8 @@ fn chain<'a>(
             // Reported once, by the member whose name comes first.
             let cycle = &chain[start..];
             if start == 0 && cycle.iter().all(|a| a.name.value >= entry.name.value) {
-                let mut error = Diagnostic::at(entry.extends.as_ref().map_or(entry.span, |p| p.span), format!("architecture `{}` extends itself", entry.name.value));
+                let mut error =
+                    Diagnostic::at(entry.extends.as_ref().map_or(entry.span, |p| p.span), format!("architecture `{}` extends itself", entry.name.value));
                 for member in &cycle[1..] {
                     error = error.note(member.extends.as_ref().map_or(member.span, |p| p.span), format!("through `{}`", member.name.value));
                 }
@@ -94,7 +91,13 @@ impl Resolver<'_> {
         let isa = isa_name.as_ref().and_then(|name| self.model.isa_names.find(name, "instruction set", self.diags));
         let (vendor, wave) = (last(chain, |a| a.vendor.clone()), last(chain, |a| a.wave_lanes.clone()));
         let (threads, shared) = (last(chain, |a| a.max_threads.clone()), last(chain, |a| a.shared.clone()));
-        let stated = [("isa", isa_name.is_some()), ("vendor", vendor.is_some()), ("wave_lanes", wave.is_some()), ("max_threads", threads.is_some()), ("shared", shared.is_some())];
+        let stated = [
+            ("isa", isa_name.is_some()),
+            ("vendor", vendor.is_some()),
+            ("wave_lanes", wave.is_some()),
+            ("max_threads", threads.is_some()),
+            ("shared", shared.is_some()),
+        ];
         for (what, _) in stated.iter().filter(|(_, there)| !there) {
             missing(what, self.diags);
         }

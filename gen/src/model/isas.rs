@@ -10,19 +10,8 @@ use crate::template;
 use lanebook_tables::{AtomId, ClassId, RegisterKind, TupleStyle};
 
 /// Placeholders of a prologue or epilogue, besides `count.CLASS`.
-pub const FRAME_WORDS: [&str; 11] = [
-    "kernel",
-    "target",
-    "version",
-    "threads",
-    "params",
-    "registers",
-    "shared",
-    "shared_bytes",
-    "shared_align",
-    "param_bytes",
-    "wave_lanes",
-];
+pub const FRAME_WORDS: [&str; 11] =
+    ["kernel", "target", "version", "threads", "params", "registers", "shared", "shared_bytes", "shared_align", "param_bytes", "wave_lanes"];
 /// Placeholders of a shared-memory declaration.
 pub const SHARED_WORDS: [&str; 2] = ["shared_bytes", "shared_align"];
 /// Placeholders of the text of one parameter.
@@ -141,9 +130,7 @@ pub(super) fn resolve_classes(loaded: &Loaded, model: &mut HwModel, diags: &mut 
             }
         }
         let names: Vec<String> = classes.iter().map(|class| format!("count.{}", class.name.value)).collect();
-        let known = |words: &[&'static str]| -> Vec<String> {
-            words.iter().map(|word| (*word).to_string()).chain(names.iter().cloned()).collect()
-        };
+        let known = |words: &[&'static str]| -> Vec<String> { words.iter().map(|word| (*word).to_string()).chain(names.iter().cloned()).collect() };
         let own = |words: &[&'static str]| words.iter().map(|word| (*word).to_string()).collect::<Vec<_>>();
         let fixed = |register: &Option<Spanned<schema::FixedRegister>>, diags: &mut Diagnostics| {
             let register = register.as_ref()?;

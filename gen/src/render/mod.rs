@@ -19,12 +19,12 @@ trait Render {
     fn render(&self, shared: &mut Shared) -> Value;
 }
 
-/// The lists that the tables refer to, each once.
+/// The lists and values that the tables refer to, each once.
 #[derive(Default)]
 struct Shared {
-    /// (type of an element, text of the list) to the list's name.
+    /// (type, text) to the static's name.
     names: BTreeMap<(String, String), String>,
-    /// How many lists there are of a name: types may share one.
+    /// How many statics there are of a name: types may share one.
     counts: BTreeMap<String, usize>,
     /// Their definitions in order of first use.
     text: String,
@@ -35,25 +35,37 @@ struct Shared {
 }
 
 impl Shared {
+    /// A reference to a value; equal values of one type are one static.
+    fn one<T: Render>(&mut self, value: &T) -> Value {
+        let text = value.render(self).pretty(0);
+        self.reference::<T>(T::type_name(), 1, text)
+    }
+
     /// A reference to a list; equal lists of one type are one static.
     fn list<T: Render>(&mut self, items: &[T]) -> Value {
         if items.is_empty() {
             return Value::Word("&[]".into());
         }
         let value = Value::List("[".into(), items.iter().map(|item| item.render(self)).collect(), "]".into());
-        let (type_name, text) = (T::type_name(), value.pretty(0));
-        if let Some(name) = self.names.get(&(type_name.clone(), text.clone())) {
+        self.reference::<T>(format!("[{}; {}]", T::type_name(), items.len()), items.len(), value.pretty(0))
+    }
+
+    /// A reference to the static of this type, which holds so many values of `T`, with this text.
+    fn reference<T: Render>(&mut self, type_name: String, items: usize, text: String) -> Value {
+        let key = (type_name, text);
+        if let Some(name) = self.names.get(&key) {
             return Value::Word(format!("&{name}"));
         }
-        let stem = static_name(&type_name);
+        let item = T::type_name();
+        let stem = static_name(&item);
         let count = self.counts.entry(stem.clone()).or_default();
         let name = format!("{stem}_{count}");
         *count += 1;
-        let weight = self.weights.entry(type_name.clone()).or_insert((0, 0, size_of::<T>()));
-        (weight.0, weight.1) = (weight.0 + 1, weight.1 + items.len());
+        let weight = self.weights.entry(item).or_insert((0, 0, size_of::<T>()));
+        (weight.0, weight.1) = (weight.0 + 1, weight.1 + items);
         // Writing to a String cannot fail.
-        let _ = writeln!(self.text, "static {name}: [{type_name}; {}] = {text};", items.len());
-        self.names.insert((type_name, text), name.clone());
+        let _ = writeln!(self.text, "static {name}: {} = {};", key.0, key.1);
+        self.names.insert(key, name.clone());
         Value::Word(format!("&{name}"))
     }
 }

@@ -31,9 +31,7 @@ macro_rules! plain_enums {
         }
     )*};
 }
-plain_enums!(
-    AtomClass, Role, Space, Status, HazardUse, TupleStyle, RegisterKind, DtypeKind, OpRole, LayoutTrait, IndexOp, Language, Word
-);
+plain_enums!(AtomClass, Role, Space, Status, HazardUse, TupleStyle, RegisterKind, DtypeKind, OpRole, LayoutTrait, IndexOp, Language, Word);
 
 /// Structs with public fields; all of them must be named.
 macro_rules! structs {
@@ -81,9 +79,9 @@ structs! {
     CounterUse { counter, unordered }
     Source<'_> { key, title }
     Dtype<'_> { name, bits, kind }
-    OpDecl<'_> { name, aliases, role, layout, operands, results, regions, reads, writes, pure, doc }
+    OpDecl<'_> { name, aliases, role, layout, operands, results, regions, reads, writes, pure }
     Rules<'_> { rules, sets, passes, phases }
-    Rule<'_> { name, language, phase, priority, slots, pattern, lets, conditions, replacement, doc }
+    Rule<'_> { name, language, phase, priority, slots, pattern, lets, conditions, replacement }
     Let<'_> { slot, term }
     Cond<'_> { word, args }
     RuleSet<'_> { language, isa, phase, roots }
@@ -125,9 +123,7 @@ impl Render for PassStep<'_> {
     }
     fn render(&self, shared: &mut Shared) -> Value {
         match self {
-            Self::Rules { phase, sweeps } => {
-                Value::Word(format!("PassStep::Rules {{ phase: {phase}, sweeps: {sweeps} }}"))
-            }
+            Self::Rules { phase, sweeps } => Value::Word(format!("PassStep::Rules {{ phase: {phase}, sweeps: {sweeps} }}")),
             Self::Analysis(name) => call("PassStep::Analysis(", vec![name.render(shared)]),
         }
     }
@@ -153,6 +149,39 @@ impl<T: Render> Render for &[T] {
     }
     fn render(&self, shared: &mut Shared) -> Value {
         shared.list(self)
+    }
+}
+
+/// References to single values: statics, so that equal ones are shared.
+macro_rules! references {
+    ($($type:ty),*) => {$(
+        impl Render for &$type {
+            fn type_name() -> String {
+                format!("&'static {}", <$type as Render>::type_name())
+            }
+            fn render(&self, shared: &mut Shared) -> Value {
+                shared.one(*self)
+            }
+        }
+    )*};
+}
+references!(Movement<'_>, LayoutRef<'_>, Operand<'_>);
+
+impl Render for Operands<'_> {
+    fn type_name() -> String {
+        "Operands<'static>".into()
+    }
+    fn render(&self, shared: &mut Shared) -> Value {
+        call("Operands(", vec![self.0.render(shared)])
+    }
+}
+
+impl Render for Template<'_> {
+    fn type_name() -> String {
+        "Template<'static>".into()
+    }
+    fn render(&self, shared: &mut Shared) -> Value {
+        call("Template(", vec![self.0.render(shared)])
     }
 }
 

@@ -13,12 +13,7 @@ use std::fmt::Write;
 pub fn text(rule: &CompiledRule, hw: &HwModel) -> String {
     let mut out = format!("{:?} {}\nslots", rule.language, rule.width);
     for slot in &rule.slots {
-        let _ = write!(
-            out,
-            " {}{}",
-            slot.width,
-            if slot.constant { "c" } else { "" }
-        );
+        let _ = write!(out, " {}{}", slot.width, if slot.constant { "c" } else { "" });
     }
     out.push_str("\npattern");
     for node in &rule.pattern {
@@ -50,11 +45,7 @@ pub fn text(rule: &CompiledRule, hw: &HwModel) -> String {
 }
 
 fn at(slot: u8) -> String {
-    if slot == NO_SLOT {
-        String::new()
-    } else {
-        format!("@{slot}")
-    }
+    if slot == NO_SLOT { String::new() } else { format!("@{slot}") }
 }
 
 fn build(term: &[BuildNode], hw: &HwModel, out: &mut String) {
@@ -76,11 +67,7 @@ fn build(term: &[BuildNode], hw: &HwModel, out: &mut String) {
                         "{:?}{}{} ",
                         operand.role,
                         operand.register_bits * u16::from(operand.registers),
-                        if operand.implicit && operand.role != Role::Def {
-                            "i"
-                        } else {
-                            ""
-                        }
+                        if operand.implicit && operand.role != Role::Def { "i" } else { "" }
                     );
                 }
                 means(&super::meaning(*id, hw), out);

@@ -21,7 +21,6 @@ pub fn lower(model: &RuleModel) -> RulePart {
         reads: op.entry.reads,
         writes: op.entry.writes,
         pure: op.entry.pure,
-        doc: text(&op.entry.doc),
     }));
     let rules = t::Rules {
         rules: list(model.rules.iter().map(rule)),
@@ -29,10 +28,7 @@ pub fn lower(model: &RuleModel) -> RulePart {
         passes: list(model.passes.iter().map(|pass| t::Pass {
             name: text(&pass.name),
             steps: list(pass.steps.iter().map(|step| match step {
-                Step::Rules(phase, sweeps) => t::PassStep::Rules {
-                    phase: *phase,
-                    sweeps: *sweeps,
-                },
+                Step::Rules(phase, sweeps) => t::PassStep::Rules { phase: *phase, sweeps: *sweeps },
                 Step::Analysis(name) => t::PassStep::Analysis(text(name)),
             })),
         })),
@@ -54,16 +50,9 @@ fn rule(rule: &CompiledRule) -> t::Rule<'static> {
         priority: rule.priority,
         slots: rule.slots.len() as u8,
         pattern: list(rule.pattern.iter().copied()),
-        lets: list(rule.lets.iter().map(|(slot, term)| t::Let {
-            slot: *slot,
-            term: list(term.iter().copied()),
-        })),
-        conditions: list(rule.conditions.iter().map(|(word, args)| t::Cond {
-            word: *word,
-            args: list(args.iter().copied()),
-        })),
+        lets: list(rule.lets.iter().map(|(slot, term)| t::Let { slot: *slot, term: list(term.iter().copied()) })),
+        conditions: list(rule.conditions.iter().map(|(word, args)| t::Cond { word: *word, args: list(args.iter().copied()) })),
         replacement: list(rule.replacement.iter().copied()),
-        doc: text(&rule.doc),
     }
 }
 
@@ -77,33 +66,19 @@ pub fn roots(rule: &CompiledRule, model: &RuleModel) -> Vec<usize> {
         }
         Some(t::PatternNode::Any(_)) => vec![t::RuleSet::ROOT_ANY],
         Some(t::PatternNode::Tile(op, ..)) => vec![op.index()],
-        Some(t::PatternNode::Role(role, ..)) => model
-            .ops
-            .list
-            .iter()
-            .enumerate()
-            .filter(|(_, op)| op.role == *role)
-            .map(|(number, _)| number)
-            .collect(),
+        Some(t::PatternNode::Role(role, ..)) => model.ops.list.iter().enumerate().filter(|(_, op)| op.role == *role).map(|(number, _)| number).collect(),
         None => Vec::new(),
     }
 }
 
 fn sets(model: &RuleModel) -> &'static [t::RuleSet<'static>] {
-    let keys: BTreeSet<_> = model
-        .rules
-        .iter()
-        .map(|rule| (rule.language, rule.isa, rule.phase))
-        .collect();
+    let keys: BTreeSet<_> = model.rules.iter().map(|rule| (rule.language, rule.isa, rule.phase)).collect();
     list(keys.into_iter().map(|(language, isa, phase)| {
         let mut by_root: BTreeMap<usize, Vec<(i32, u16)>> = BTreeMap::new();
         for (number, rule) in model.rules.iter().enumerate() {
             if (rule.language, rule.isa, rule.phase) == (language, isa, phase) {
                 for root in roots(rule, model) {
-                    by_root
-                        .entry(root)
-                        .or_default()
-                        .push((-i32::from(rule.priority), number as u16));
+                    by_root.entry(root).or_default().push((-i32::from(rule.priority), number as u16));
                 }
             }
         }
@@ -113,11 +88,6 @@ fn sets(model: &RuleModel) -> &'static [t::RuleSet<'static>] {
             rules.sort_unstable();
             list(rules.into_iter().map(|(_, number)| t::RuleId(number)))
         }));
-        t::RuleSet {
-            language,
-            isa,
-            phase,
-            roots,
-        }
+        t::RuleSet { language, isa, phase, roots }
     }))
 }

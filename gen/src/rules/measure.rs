@@ -28,41 +28,26 @@ pub struct Measures {
 pub(super) fn resolve(file: MeasureFile, diags: &mut Diagnostics) -> Measures {
     let mut index = BTreeMap::new();
     for entry in &file.index {
-        match IndexOp::ALL
-            .into_iter()
-            .find(|op| op.name() == entry.word.value)
-        {
+        match IndexOp::ALL.into_iter().find(|op| op.name() == entry.word.value) {
             Some(op) => {
                 index.insert(op, (entry.factor, entry.offset));
             }
             None => {
                 let known = IndexOp::ALL.iter().map(|op| op.name());
-                diags.push(
-                    Diagnostic::at(
-                        entry.word.span,
-                        format!("unknown word `{}`", entry.word.value),
-                    )
-                    .help(remedy(
-                        &entry.word,
-                        known,
-                        "rules/README.md lists the words",
-                    )),
-                );
+                diags.push(Diagnostic::at(entry.word.span, format!("unknown word `{}`", entry.word.value)).help(remedy(
+                    &entry.word,
+                    known,
+                    "rules/README.md lists the words",
+                )));
             }
         }
     }
     for entry in file.index.iter().chain(&file.tile) {
         if entry.factor < 1 || entry.offset < 0 {
-            diags.push(
-                Diagnostic::at(entry.span, "a measure must grow with its arguments")
-                    .help("factor at least 1, offset at least 0"),
-            );
+            diags.push(Diagnostic::at(entry.span, "a measure must grow with its arguments").help("factor at least 1, offset at least 0"));
         }
     }
-    Measures {
-        index,
-        tile: file.tile,
-    }
+    Measures { index, tile: file.tile }
 }
 
 /// `constant + sum of slot * factor`.
@@ -83,8 +68,7 @@ impl Linear {
     fn exceeds(&self, other: &Linear, least: i64) -> bool {
         let mut difference = self.clone();
         difference.add(other, -1);
-        difference.slots.values().all(|factor| *factor >= 0)
-            && difference.constant + difference.slots.values().sum::<i64>() >= least
+        difference.slots.values().all(|factor| *factor >= 0) && difference.constant + difference.slots.values().sum::<i64>() >= least
     }
 }
 
@@ -98,11 +82,7 @@ impl Scale<'_> {
         match head {
             Head::Index(op) => self.measures.index.get(&op).copied().unwrap_or((1, 1)),
             Head::Tile(id) => {
-                let listed = self
-                    .measures
-                    .tile
-                    .iter()
-                    .find(|entry| self.model.ops.named(&entry.word.value) == Some(id));
+                let listed = self.measures.tile.iter().find(|entry| self.model.ops.named(&entry.word.value) == Some(id));
                 listed.map_or((1, 1), |entry| (entry.factor, entry.offset))
             }
             Head::Role(_) | Head::Inst(_) => (1, 1),
@@ -110,20 +90,11 @@ impl Scale<'_> {
     }
     fn weight(&self, tree: &Tree) -> Linear {
         match tree {
-            Tree::Any(slot) => Linear {
-                constant: 0,
-                slots: BTreeMap::from([(*slot, 1)]),
-            },
-            Tree::AnyConst(_) | Tree::Const(_) => Linear {
-                constant: 1,
-                slots: BTreeMap::new(),
-            },
+            Tree::Any(slot) => Linear { constant: 0, slots: BTreeMap::from([(*slot, 1)]) },
+            Tree::AnyConst(_) | Tree::Const(_) => Linear { constant: 1, slots: BTreeMap::new() },
             Tree::Node(head, args) => {
                 let (factor, offset) = self.of(*head);
-                let mut sum = Linear {
-                    constant: offset,
-                    slots: BTreeMap::new(),
-                };
+                let mut sum = Linear { constant: offset, slots: BTreeMap::new() };
                 for arg in args {
                     sum.add(&self.weight(arg), factor);
                 }
@@ -136,31 +107,11 @@ impl Scale<'_> {
 /// Size, and the sum of the sizes beside constants.
 fn outward(tree: &Tree) -> (Linear, Linear) {
     match tree {
-        Tree::Any(slot) => (
-            Linear {
-                constant: 0,
-                slots: BTreeMap::from([(*slot, 1)]),
-            },
-            Linear::default(),
-        ),
-        Tree::AnyConst(_) | Tree::Const(_) => (
-            Linear {
-                constant: 1,
-                slots: BTreeMap::new(),
-            },
-            Linear::default(),
-        ),
+        Tree::Any(slot) => (Linear { constant: 0, slots: BTreeMap::from([(*slot, 1)]) }, Linear::default()),
+        Tree::AnyConst(_) | Tree::Const(_) => (Linear { constant: 1, slots: BTreeMap::new() }, Linear::default()),
         Tree::Node(_, args) => {
-            let (mut size, mut beside) = (
-                Linear {
-                    constant: 1,
-                    slots: BTreeMap::new(),
-                },
-                Linear::default(),
-            );
-            let with_constant = args
-                .iter()
-                .any(|arg| matches!(arg, Tree::AnyConst(_) | Tree::Const(_)));
+            let (mut size, mut beside) = (Linear { constant: 1, slots: BTreeMap::new() }, Linear::default());
+            let with_constant = args.iter().any(|arg| matches!(arg, Tree::AnyConst(_) | Tree::Const(_)));
             for arg in args {
                 let (own, inner) = outward(arg);
                 size.add(&own, 1);
@@ -187,20 +138,13 @@ fn decreases(rule: &CompiledRule, scale: &Scale<'_>) -> bool {
 /// Every index and tile rule decreases the measure.
 pub(super) fn check(model: &RuleModel, measures: &Measures, diags: &mut Diagnostics) {
     let scale = Scale { measures, model };
-    for rule in model
-        .rules
-        .iter()
-        .filter(|rule| rule.language != Language::Target)
-    {
+    for rule in model.rules.iter().filter(|rule| rule.language != Language::Target) {
         if !decreases(rule, &scale) {
             let show = |tree: &Tree| {
                 let weight = scale.weight(tree);
                 let mut out = weight.constant.to_string();
                 for (slot, factor) in &weight.slots {
-                    let name = rule
-                        .slots
-                        .get(usize::from(*slot))
-                        .map_or("?", |slot| slot.name.as_str());
+                    let name = rule.slots.get(usize::from(*slot)).map_or("?", |slot| slot.name.as_str());
                     out.push_str(&format!(" + {factor} {name}"));
                 }
                 out

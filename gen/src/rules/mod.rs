@@ -61,19 +61,12 @@ impl RuleModel {
     }
     /// Rules that need a proof.
     pub fn proved(&self) -> impl Iterator<Item = &CompiledRule> {
-        self.rules
-            .iter()
-            .filter(|rule| rule.language != Language::Tile)
+        self.rules.iter().filter(|rule| rule.language != Language::Tile)
     }
 }
 
 /// Compiles and checks all rules but for their certificates.
-pub fn compile(
-    sources: &Sources,
-    loaded: &Loaded,
-    hw: &HwModel,
-    diags: &mut Diagnostics,
-) -> RuleModel {
+pub fn compile(sources: &Sources, loaded: &Loaded, hw: &HwModel, diags: &mut Diagnostics) -> RuleModel {
     let mut model = RuleModel::default();
     let mut files = Vec::new();
     let mut measures = Measures::default();
@@ -91,12 +84,8 @@ pub fn compile(
                     measures = measure::resolve(file, diags);
                 }
             }
-            "rules/cost.ron" => {
-                model.weights = reader.file::<schema::Weights>().map(schema::Weights::value)
-            }
-            certificate::FILE => {
-                model.certificates = reader.file().map(certificate::resolve).unwrap_or_default()
-            }
+            "rules/cost.ron" => model.weights = reader.file::<schema::Weights>().map(schema::Weights::value),
+            certificate::FILE => model.certificates = reader.file().map(certificate::resolve).unwrap_or_default(),
             name => files.push((id, name.to_string())),
         }
     }
@@ -107,47 +96,24 @@ pub fn compile(
             Some("tile") => Language::Tile,
             _ => {
                 diags.push(
-                    crate::diagnostics::Diagnostic::nowhere(format!(
-                        "{name} is none of the known rule files"
-                    ))
-                    .help("rules stand in rules/index, rules/tile and rules/isa"),
+                    crate::diagnostics::Diagnostic::nowhere(format!("{name} is none of the known rule files"))
+                        .help("rules stand in rules/index, rules/tile and rules/isa"),
                 );
                 continue;
             }
         };
         let mut reader = Reader { sources, id, diags };
         if let Some(file) = reader.file::<schema::RuleFile>() {
-            entries.extend(
-                reader
-                    .values(&file.rules)
-                    .into_iter()
-                    .map(|entry| (entry, language, None, Some(file.phase.clone()))),
-            );
+            entries.extend(reader.values(&file.rules).into_iter().map(|entry| (entry, language, None, Some(file.phase.clone()))));
         }
     }
     for isa in &loaded.isas {
         let id = hw.isa_named(&isa.isa.name.value);
-        let mut reader = Reader {
-            sources,
-            id: isa.file,
-            diags,
-        };
-        entries.extend(
-            reader
-                .values(&isa.rules)
-                .into_iter()
-                .map(|entry| (entry, Language::Target, id, None)),
-        );
+        let mut reader = Reader { sources, id: isa.file, diags };
+        entries.extend(reader.values(&isa.rules).into_iter().map(|entry| (entry, Language::Target, id, None)));
     }
     for (entry, language, isa, phase) in entries {
-        let context = rule::Context {
-            hw,
-            ops: &model.ops,
-            phases: &model.phases,
-            language,
-            isa,
-            phase,
-        };
+        let context = rule::Context { hw, ops: &model.ops, phases: &model.phases, language, isa, phase };
         if let Some(rule) = rule::compile(&entry, &context, diags) {
             model.rules.push(rule);
         }
@@ -166,23 +132,10 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn file<T: DeserializeOwned>(&mut self) -> Option<T> {
-        read(self.sources, whole(self.sources, self.id))
-            .map_err(|error| self.diags.push(error))
-            .ok()
+        read(self.sources, whole(self.sources, self.id)).map_err(|error| self.diags.push(error)).ok()
     }
-    fn values<T: DeserializeOwned>(
-        &mut self,
-        entries: &[crate::spanned::Entry],
-    ) -> Vec<crate::spanned::Spanned<T>> {
-        entries
-            .iter()
-            .filter_map(|entry| {
-                entry
-                    .read(self.sources)
-                    .map_err(|error| self.diags.push(error))
-                    .ok()
-            })
-            .collect()
+    fn values<T: DeserializeOwned>(&mut self, entries: &[crate::spanned::Entry]) -> Vec<crate::spanned::Spanned<T>> {
+        entries.iter().filter_map(|entry| entry.read(self.sources).map_err(|error| self.diags.push(error)).ok()).collect()
     }
     fn entries<T: DeserializeOwned>(&mut self) -> Vec<crate::spanned::Spanned<T>> {
         let list: Vec<crate::spanned::Entry> = self.file().unwrap_or_default();

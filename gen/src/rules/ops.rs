@@ -73,27 +73,13 @@ const TRAITS: [LayoutTrait; 7] = [
     LayoutTrait::None,
 ];
 
-fn word<T: Copy + std::fmt::Debug>(
-    name: &Name,
-    kind: &str,
-    all: &[T],
-    diags: &mut Diagnostics,
-) -> Option<T> {
+fn word<T: Copy + std::fmt::Debug>(name: &Name, kind: &str, all: &[T], diags: &mut Diagnostics) -> Option<T> {
     let names: Vec<String> = all.iter().map(|value| format!("{value:?}")).collect();
-    let found = names
-        .iter()
-        .position(|known| known.eq_ignore_ascii_case(name))
-        .and_then(|at| all.get(at))
-        .copied();
+    let found = names.iter().position(|known| known.eq_ignore_ascii_case(name)).and_then(|at| all.get(at)).copied();
     if found.is_none() {
         let known = names.iter().map(String::as_str);
-        let help = remedy(
-            name,
-            known.clone(),
-            &format!("known: {}", known.collect::<Vec<_>>().join(", ")),
-        );
-        diags
-            .push(Diagnostic::at(name.span, format!("unknown {kind} `{}`", name.value)).help(help));
+        let help = remedy(name, known.clone(), &format!("known: {}", known.collect::<Vec<_>>().join(", ")));
+        diags.push(Diagnostic::at(name.span, format!("unknown {kind} `{}`", name.value)).help(help));
     }
     found
 }
@@ -112,18 +98,9 @@ pub(super) fn resolve(entries: Vec<Spanned<OpEntry>>, diags: &mut Diagnostics) -
             known &= ops.names.declare(alias, number, "operation", diags);
         }
         let role = role(&entry.role.map(|word| word.0.clone()), diags);
-        let layout = word(
-            &entry.layout.map(|word| word.0.clone()),
-            "layout trait",
-            &TRAITS,
-            diags,
-        );
+        let layout = word(&entry.layout.map(|word| word.0.clone()), "layout trait", &TRAITS, diags);
         if let (true, Some(role), Some(layout)) = (known, role, layout) {
-            ops.list.push(Op {
-                entry: entry.value,
-                role,
-                layout,
-            });
+            ops.list.push(Op { entry: entry.value, role, layout });
         }
     }
     ops

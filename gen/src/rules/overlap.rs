@@ -41,21 +41,15 @@ impl Bindings {
             vec![next]
         };
         match (&a, &b) {
-            (Tree::Any(x) | Tree::AnyConst(x), Tree::Any(y) | Tree::AnyConst(y))
-                if (side_a, x) == (side_b, y) =>
-            {
+            (Tree::Any(x) | Tree::AnyConst(x), Tree::Any(y) | Tree::AnyConst(y)) if (side_a, x) == (side_b, y) => {
                 vec![self.clone()]
             }
             (Tree::Any(x), _) => bound((side_a, *x), (side_b, b)),
             (_, Tree::Any(y)) => bound((side_b, *y), (side_a, a)),
-            (Tree::AnyConst(x), Tree::AnyConst(_) | Tree::Const(_)) => {
-                bound((side_a, *x), (side_b, b))
-            }
+            (Tree::AnyConst(x), Tree::AnyConst(_) | Tree::Const(_)) => bound((side_a, *x), (side_b, b)),
             (Tree::Const(_), Tree::AnyConst(y)) => bound((side_b, *y), (side_a, a)),
             (Tree::Const(x), Tree::Const(y)) if *x as u32 == *y as u32 => vec![self.clone()],
-            (Tree::Node(head_a, args_a), Tree::Node(head_b, args_b))
-                if head_a == head_b && args_a.len() == args_b.len() =>
-            {
+            (Tree::Node(head_a, args_a), Tree::Node(head_b, args_b)) if head_a == head_b && args_a.len() == args_b.len() => {
                 let mut orders = vec![args_b.clone()];
                 if head_a.commutes() {
                     orders.push(args_b.iter().rev().cloned().collect());
@@ -66,11 +60,7 @@ impl Bindings {
                         args_a
                             .iter()
                             .zip(args_b)
-                            .fold(vec![self.clone()], |all, (x, y)| {
-                                all.iter()
-                                    .flat_map(|bindings| bindings.unify((side_a, x), (side_b, y)))
-                                    .collect()
-                            })
+                            .fold(vec![self.clone()], |all, (x, y)| all.iter().flat_map(|bindings| bindings.unify((side_a, x), (side_b, y))).collect())
                     })
                     .collect()
             }
@@ -99,10 +89,7 @@ fn conditions(rule: &CompiledRule, side: bool, bindings: &Bindings) -> Vec<(Word
         CondArg::Const(value) => format!("{}", *value as u32),
         CondArg::Slot(slot) => show_slot(rule, side, *slot, bindings),
     };
-    rule.conditions
-        .iter()
-        .map(|(word, args)| (*word, args.iter().map(show).collect()))
-        .collect()
+    rule.conditions.iter().map(|(word, args)| (*word, args.iter().map(show).collect())).collect()
 }
 
 fn show_slot(rule: &CompiledRule, side: bool, slot: u8, bindings: &Bindings) -> String {
@@ -134,11 +121,7 @@ fn excluded(a: &CompiledRule, b: &CompiledRule, bindings: &Bindings) -> bool {
     let mut all = conditions(a, false, bindings);
     all.extend(conditions(b, true, bindings));
     let has = |word: Word, x: &str, y: &str| {
-        all.iter().any(|(w, args)| {
-            *w == word
-                && args.first().is_some_and(|arg| arg == x)
-                && args.get(1).is_some_and(|arg| arg == y)
-        })
+        all.iter().any(|(w, args)| *w == word && args.first().is_some_and(|arg| arg == x) && args.get(1).is_some_and(|arg| arg == y))
     };
     let constant = |rule: &CompiledRule, side: bool| {
         rule.conditions.iter().any(|(word, args)| {
@@ -148,17 +131,10 @@ fn excluded(a: &CompiledRule, b: &CompiledRule, bindings: &Bindings) -> bool {
     };
     constant(a, false)
         || constant(b, true)
-        || all
-            .iter()
-            .any(|(word, args)| match (word, args.as_slice()) {
-                (Word::Less, [x, y]) => {
-                    x == y
-                        || has(Word::Less, y, x)
-                        || has(Word::Equal, x, y)
-                        || has(Word::Equal, y, x)
-                }
-                _ => false,
-            })
+        || all.iter().any(|(word, args)| match (word, args.as_slice()) {
+            (Word::Less, [x, y]) => x == y || has(Word::Less, y, x) || has(Word::Equal, x, y) || has(Word::Equal, y, x),
+            _ => false,
+        })
 }
 
 /// Whether every fit of `later` is a fit of `earlier`.
@@ -168,28 +144,17 @@ fn beaten(earlier: &CompiledRule, later: &CompiledRule) -> bool {
         return false;
     }
     let (general, special) = (tree::pattern(earlier), tree::pattern(later));
-    Bindings::default()
-        .unify((false, &general), (true, &special))
-        .iter()
-        .any(|bindings| {
-            let untouched = bindings.map.keys().all(|(side, _)| !side);
-            let known = conditions(later, true, bindings);
-            let held = |(word, args): &(Word, Vec<String>)| known.contains(&(*word, args.clone()));
-            untouched
-                && constants_stay(earlier, bindings)
-                && conditions(earlier, false, bindings).iter().all(held)
-        })
+    Bindings::default().unify((false, &general), (true, &special)).iter().any(|bindings| {
+        let untouched = bindings.map.keys().all(|(side, _)| !side);
+        let known = conditions(later, true, bindings);
+        let held = |(word, args): &(Word, Vec<String>)| known.contains(&(*word, args.clone()));
+        untouched && constants_stay(earlier, bindings) && conditions(earlier, false, bindings).iter().all(held)
+    })
 }
 
 /// A slot for constants is bound to constants only (binding it to a free slot would narrow the later rule).
 fn constants_stay(earlier: &CompiledRule, bindings: &Bindings) -> bool {
-    bindings.map.iter().all(|((_, slot), (_, tree))| {
-        !earlier
-            .slots
-            .get(usize::from(*slot))
-            .is_some_and(|slot| slot.constant)
-            || !matches!(tree, Tree::Any(_))
-    })
+    bindings.map.iter().all(|((_, slot), (_, tree))| !earlier.slots.get(usize::from(*slot)).is_some_and(|slot| slot.constant) || !matches!(tree, Tree::Any(_)))
 }
 
 pub(super) fn check(model: &RuleModel, diags: &mut Diagnostics) {
@@ -199,51 +164,35 @@ pub(super) fn check(model: &RuleModel, diags: &mut Diagnostics) {
                 continue;
             }
             if a.language == Language::Target {
-                if (&a.pattern, &a.lets, &a.conditions, &a.replacement)
-                    == (&b.pattern, &b.lets, &b.conditions, &b.replacement)
-                {
+                if (&a.pattern, &a.lets, &a.conditions, &a.replacement) == (&b.pattern, &b.lets, &b.conditions, &b.replacement) {
                     diags.push(
-                        Diagnostic::at(
-                            b.name.span,
-                            format!(
-                                "rule `{}` says the same as `{}`",
-                                b.name.value, a.name.value
-                            ),
-                        )
-                        .note(a.name.span, "the other rule")
-                        .help("remove one"),
+                        Diagnostic::at(b.name.span, format!("rule `{}` says the same as `{}`", b.name.value, a.name.value))
+                            .note(a.name.span, "the other rule")
+                            .help("remove one"),
                     );
                 }
                 continue;
             }
             if a.priority != b.priority {
-                let (first, second) = if a.priority > b.priority {
-                    (a, b)
-                } else {
-                    (b, a)
-                };
+                let (first, second) = if a.priority > b.priority { (a, b) } else { (b, a) };
                 if beaten(first, second) {
                     diags.push(
-                        Diagnostic::at(second.name.span, format!("rule `{}` can never fire: `{}` fits whatever it fits, and is tried before", second.name.value, first.name.value))
-                            .note(first.name.span, format!("priority {} against {}", first.priority, second.priority))
-                            .help("give the special rule the higher priority, or remove it"),
+                        Diagnostic::at(
+                            second.name.span,
+                            format!("rule `{}` can never fire: `{}` fits whatever it fits, and is tried before", second.name.value, first.name.value),
+                        )
+                        .note(first.name.span, format!("priority {} against {}", first.priority, second.priority))
+                        .help("give the special rule the higher priority, or remove it"),
                     );
                 }
                 continue;
             }
-            let fits =
-                Bindings::default().unify((false, &tree::pattern(a)), (true, &tree::pattern(b)));
+            let fits = Bindings::default().unify((false, &tree::pattern(a)), (true, &tree::pattern(b)));
             if fits.iter().any(|bindings| !excluded(a, b, bindings)) {
                 diags.push(
-                    Diagnostic::at(
-                        b.name.span,
-                        format!(
-                            "rules `{}` and `{}` fit a common term at priority {}",
-                            a.name.value, b.name.value, a.priority
-                        ),
-                    )
-                    .note(a.name.span, "the other rule")
-                    .help("give the special one a higher priority"),
+                    Diagnostic::at(b.name.span, format!("rules `{}` and `{}` fit a common term at priority {}", a.name.value, b.name.value, a.priority))
+                        .note(a.name.span, "the other rule")
+                        .help("give the special one a higher priority"),
                 );
             }
         }

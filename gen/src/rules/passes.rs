@@ -39,17 +39,12 @@ pub(super) fn resolve(file: PassesFile, model: &mut RuleModel, diags: &mut Diagn
         for step in &pass.steps {
             match step {
                 StepEntry::Rules { phase, sweeps } => {
-                    let phase = phases
-                        .find(phase, "phase", diags)
-                        .and_then(|phase| u8::try_from(phase).ok());
+                    let phase = phases.find(phase, "phase", diags).and_then(|phase| u8::try_from(phase).ok());
                     steps.extend(phase.map(|phase| Step::Rules(phase, *sweeps)));
                 }
                 StepEntry::Analysis(name) => steps.push(Step::Analysis(name.value.clone())),
             }
         }
-        model.passes.push(Pass {
-            name: pass.name.clone(),
-            steps,
-        });
+        model.passes.push(Pass { name: pass.name.clone(), steps });
     }
 }

@@ -1,37 +1,17 @@
 //! Selection with a machine of seven instructions: vector and scalar registers, one scalar read a vector instruction,
 //! literals in one place only.
 use super::{N, Store};
-use crate::expr::{
-    Arg, Choice, ExprId, Place, Reg, SelectError, SelectScratch, Selector, StepSink, Variable, Want,
-};
+use crate::expr::{Arg, Choice, ExprId, Place, Reg, SelectError, SelectScratch, Selector, StepSink, Variable, Want};
 use lanebook_tables::{
-    Arch, ArchAtom, ArchId, Atom, AtomClass, AtomCost, AtomId, BuildNode, ClassId, Cond, CondArg,
-    IndexOp, Isa, IsaId, Language, NO_SLOT, NameMap, Operand, PatternNode, RegisterClass,
-    RegisterKind, Role, Rule, RuleId, RuleSet, Rules, SharedLimits, Status, Tables, TupleStyle,
-    Weights, Word,
+    Arch, ArchAtom, ArchId, Atom, AtomClass, AtomCost, AtomId, BuildNode, ClassId, Cond, CondArg, IndexOp, Isa, IsaId, Language, NO_SLOT, NameMap, Operand,
+    PatternNode, RegisterClass, RegisterKind, Role, Rule, RuleId, RuleSet, Rules, SharedLimits, Status, Tables, TupleStyle, Weights, Word,
 };
 
 const VGPR: ClassId = ClassId(0);
 const SGPR: ClassId = ClassId(1);
 
-const fn operand(
-    role: Role,
-    class: ClassId,
-    also: &'static [ClassId],
-    range: (i64, i64),
-) -> Operand<'static> {
-    Operand {
-        name: "",
-        role,
-        class,
-        also,
-        registers: 1,
-        dtype: None,
-        layout: None,
-        extents: (0, 0),
-        range,
-        implicit: false,
-    }
+const fn operand(role: Role, class: ClassId, also: &'static [ClassId], range: (i64, i64)) -> Operand<'static> {
+    Operand { name: "", role, class, also, registers: 1, dtype: None, layout: None, extents: (0, 0), range, implicit: false }
 }
 const NONE: (i64, i64) = (1, 0);
 const LITERAL: (i64, i64) = (-0x8000_0000, 0xffff_ffff);
@@ -42,21 +22,18 @@ const V_LITERAL: Operand<'static> = operand(Role::Use, VGPR, &[SGPR], LITERAL);
 const V_ONLY: Operand<'static> = operand(Role::Use, VGPR, &[], NONE);
 const S_LITERAL: Operand<'static> = operand(Role::Use, SGPR, &[], LITERAL);
 
-const fn atom(name: &'static str, operands: &'static [Operand<'static>]) -> Atom<'static> {
+const fn atom(name: &'static str, operands: &'static [&'static Operand<'static>]) -> Atom<'static> {
     Atom {
         name,
         stable: 0,
         class: AtomClass::Alu,
         isa: IsaId(0),
-        template: &[],
-        operands,
+        template: lanebook_tables::Template(""),
+        operands: lanebook_tables::Operands(operands),
         movement: None,
         matrix: None,
         means: &[],
-        cost: AtomCost {
-            issue: 1,
-            cycles: 0,
-        },
+        cost: AtomCost { issue: 1, cycles: 0 },
         counter: None,
         tags: &[],
         status: Status::Assumed,
@@ -73,33 +50,18 @@ const TO_S: AtomId = AtomId(5);
 const V_SHL: AtomId = AtomId(6);
 const FUSED: AtomId = AtomId(7);
 const ATOMS: &[Atom<'static>] = &[
-    atom("v_mov", &[V_DEF, V_LITERAL]),
-    atom("s_mov", &[S_DEF, S_LITERAL]),
-    atom("v_add", &[V_DEF, V_LITERAL, V_ONLY]),
-    atom("v_shl_add", &[V_DEF, V_ANY, V_ANY, V_ANY]),
-    atom("s_add", &[S_DEF, S_LITERAL, S_LITERAL]),
-    atom("to_s", &[S_DEF, V_ONLY]),
-    atom("v_shl", &[V_DEF, V_ANY, V_ANY]),
-    atom("missing", &[V_DEF, V_ANY, V_ANY]),
+    atom("v_mov", &[&V_DEF, &V_LITERAL]),
+    atom("s_mov", &[&S_DEF, &S_LITERAL]),
+    atom("v_add", &[&V_DEF, &V_LITERAL, &V_ONLY]),
+    atom("v_shl_add", &[&V_DEF, &V_ANY, &V_ANY, &V_ANY]),
+    atom("s_add", &[&S_DEF, &S_LITERAL, &S_LITERAL]),
+    atom("to_s", &[&S_DEF, &V_ONLY]),
+    atom("v_shl", &[&V_DEF, &V_ANY, &V_ANY]),
+    atom("missing", &[&V_DEF, &V_ANY, &V_ANY]),
 ];
 
-const fn rule(
-    pattern: &'static [PatternNode],
-    conditions: &'static [Cond<'static>],
-    replacement: &'static [BuildNode],
-) -> Rule<'static> {
-    Rule {
-        name: "",
-        language: Language::Target,
-        phase: 0,
-        priority: 0,
-        slots: 3,
-        pattern,
-        lets: &[],
-        conditions,
-        replacement,
-        doc: "",
-    }
+const fn rule(pattern: &'static [PatternNode], conditions: &'static [Cond<'static>], replacement: &'static [BuildNode]) -> Rule<'static> {
+    Rule { name: "", language: Language::Target, phase: 0, priority: 0, slots: 3, pattern, lets: &[], conditions, replacement }
 }
 const fn inst(atom: AtomId, arity: u8) -> BuildNode {
     BuildNode::Inst(atom, arity)
@@ -112,20 +74,8 @@ const Z: PatternNode = PatternNode::Any(2);
 const SX: BuildNode = BuildNode::Slot(0);
 const SY: BuildNode = BuildNode::Slot(1);
 const SZ: BuildNode = BuildNode::Slot(2);
-const UNIFORM: &[Cond<'static>] = &[
-    Cond {
-        word: Word::Uniform,
-        args: &[CondArg::Slot(0)],
-    },
-    Cond {
-        word: Word::NotConst,
-        args: &[CondArg::Slot(0)],
-    },
-];
-const NOT_CONST: &[Cond<'static>] = &[Cond {
-    word: Word::NotConst,
-    args: &[CondArg::Slot(0)],
-}];
+const UNIFORM: &[Cond<'static>] = &[Cond { word: Word::Uniform, args: &[CondArg::Slot(0)] }, Cond { word: Word::NotConst, args: &[CondArg::Slot(0)] }];
+const NOT_CONST: &[Cond<'static>] = &[Cond { word: Word::NotConst, args: &[CondArg::Slot(0)] }];
 const RULES: &[Rule<'static>] = &[
     rule(&[PatternNode::AnyConst(0)], &[], &[inst(V_MOV, 1), SX]),
     rule(&[PatternNode::AnyConst(0)], &[], &[inst(S_MOV, 1), SX]),
@@ -155,22 +105,11 @@ const ROOTS: &[&[RuleId]] = &[
 ];
 
 const fn class(name: &'static str, kind: RegisterKind) -> RegisterClass<'static> {
-    RegisterClass {
-        name,
-        prefix: "",
-        bits: 32,
-        kind,
-        declared: "",
-        pool: (0, 0),
-        tuple_align: 1,
-    }
+    RegisterClass { name, prefix: "", bits: 32, kind, declared: "", pool: (0, 0), tuple_align: 1 }
 }
 const ISA: Isa<'static> = Isa {
     name: "toy",
-    classes: &[
-        class("vgpr", RegisterKind::Vector),
-        class("sgpr", RegisterKind::Scalar),
-    ],
+    classes: &[class("vgpr", RegisterKind::Vector), class("sgpr", RegisterKind::Scalar)],
     tuples: TupleStyle::Range,
     prologue: &[],
     param: &[],
@@ -195,10 +134,7 @@ const ISA: Isa<'static> = Isa {
     nop: None,
 };
 const fn have(atom: u16) -> ArchAtom {
-    ArchAtom {
-        atom: AtomId(atom),
-        native: true,
-    }
+    ArchAtom { atom: AtomId(atom), native: true }
 }
 const ARCH: Arch<'static> = Arch {
     name: "toy",
@@ -207,20 +143,9 @@ const ARCH: Arch<'static> = Arch {
     isa_version: "",
     wave_lanes: &[64],
     max_threads: 1024,
-    shared: SharedLimits {
-        static_bytes: 0,
-        max_bytes: 0,
-    },
+    shared: SharedLimits { static_bytes: 0, max_bytes: 0 },
     banks: &[],
-    atoms: &[
-        have(0),
-        have(1),
-        have(2),
-        have(3),
-        have(4),
-        have(5),
-        have(6),
-    ],
+    atoms: &[have(0), have(1), have(2), have(3), have(4), have(5), have(6)],
     sync: &[],
     counters: &[],
     hazards: &[],
@@ -228,17 +153,8 @@ const ARCH: Arch<'static> = Arch {
     scalar_reads: 1,
     sources: &[],
 };
-const WEIGHTS: Weights = Weights {
-    shared_transaction: 0,
-    tensor_cycle: 0,
-    register: 0,
-    instruction: 0,
-    address: 0,
-    global_segment: 0,
-    matrix_cycle: 0,
-    pad_kib: 0,
-    loop_trips: 0,
-};
+const WEIGHTS: Weights =
+    Weights { shared_transaction: 0, tensor_cycle: 0, register: 0, instruction: 0, address: 0, global_segment: 0, matrix_cycle: 0, pad_kib: 0, loop_trips: 0 };
 static TOY: Tables<'static> = Tables {
     isas: &[ISA],
     archs: &[ARCH],
@@ -247,12 +163,7 @@ static TOY: Tables<'static> = Tables {
     ops: &[],
     rules: Rules {
         rules: RULES,
-        sets: &[RuleSet {
-            language: Language::Target,
-            isa: Some(IsaId(0)),
-            phase: 0,
-            roots: ROOTS,
-        }],
+        sets: &[RuleSet { language: Language::Target, isa: Some(IsaId(0)), phase: 0, roots: ROOTS }],
         passes: &[],
         phases: &["select"],
     },
@@ -276,11 +187,7 @@ impl StepSink for Sink {
     type Error = ();
     fn fresh(&mut self, class: ClassId, count: u8) -> Result<Reg, ()> {
         self.next += 1;
-        Ok(Reg {
-            class,
-            first: 100 + self.next,
-            count,
-        })
+        Ok(Reg { class, first: 100 + self.next, count })
     }
     fn push(&mut self, atom: AtomId, args: &[Arg]) -> Result<(), ()> {
         if self.limit == Some(self.steps.len()) {
@@ -296,21 +203,9 @@ impl Sink {
     }
 }
 
-const V: Reg = Reg {
-    class: VGPR,
-    first: 1,
-    count: 1,
-};
-const S: Reg = Reg {
-    class: SGPR,
-    first: 2,
-    count: 1,
-};
-const T: Reg = Reg {
-    class: SGPR,
-    first: 3,
-    count: 1,
-};
+const V: Reg = Reg { class: VGPR, first: 1, count: 1 };
+const S: Reg = Reg { class: SGPR, first: 2, count: 1 };
+const T: Reg = Reg { class: SGPR, first: 3, count: 1 };
 const VARIABLES: [Option<Reg>; 4] = [Some(V), Some(S), Some(T), None];
 
 struct Scratch {
@@ -319,30 +214,14 @@ struct Scratch {
     uses: [u16; N],
 }
 
-fn check(
-    build: impl Fn(&mut crate::expr::Arena<'_>, [ExprId; 4]) -> std::vec::Vec<Want>,
-    verify: impl Fn(Result<std::vec::Vec<Reg>, SelectError<()>>, &Sink),
-) {
+fn check(build: impl Fn(&mut crate::expr::Arena<'_>, [ExprId; 4]) -> std::vec::Vec<Want>, verify: impl Fn(Result<std::vec::Vec<Reg>, SelectError<()>>, &Sink)) {
     let mut store = Store::new();
     let mut arena = store.arena();
-    let words = [
-        Variable::word(),
-        Variable::word().uniform(),
-        Variable::word().uniform(),
-        Variable::word(),
-    ];
+    let words = [Variable::word(), Variable::word().uniform(), Variable::word().uniform(), Variable::word()];
     let leaves = words.map(|variable| arena.variable_node(variable).unwrap().1);
     let wants = build(&mut arena, leaves);
-    let mut scratch = Scratch {
-        memo: [[None; 2]; N],
-        choice: [[Choice::NONE; 2]; N],
-        uses: [0; N],
-    };
-    let lent = SelectScratch {
-        memo: &mut scratch.memo,
-        choice: &mut scratch.choice,
-        uses: &mut scratch.uses,
-    };
+    let mut scratch = Scratch { memo: [[None; 2]; N], choice: [[Choice::NONE; 2]; N], uses: [0; N] };
+    let lent = SelectScratch { memo: &mut scratch.memo, choice: &mut scratch.choice, uses: &mut scratch.uses };
     let mut selector = Selector::new(&TOY, ArchId(0), 0, lent).unwrap();
     let mut sink = Sink::default();
     let mut out = [None; 8];
@@ -351,10 +230,7 @@ fn check(
 }
 
 fn vector(node: ExprId) -> Want {
-    Want {
-        node,
-        place: Place::Vector,
-    }
+    Want { node, place: Place::Vector }
 }
 
 #[test]
@@ -365,18 +241,7 @@ fn a_shift_used_once_is_swallowed() {
             std::vec![vector(arena.op(IndexOp::Add, &[shifted, s]).unwrap())]
         },
         |result, sink| {
-            assert_eq!(
-                sink.steps,
-                [(
-                    V_SHL_ADD,
-                    std::vec![
-                        Arg::Reg(result.unwrap()[0]),
-                        Arg::Reg(V),
-                        Arg::Imm(4),
-                        Arg::Reg(S)
-                    ]
-                )]
-            );
+            assert_eq!(sink.steps, [(V_SHL_ADD, std::vec![Arg::Reg(result.unwrap()[0]), Arg::Reg(V), Arg::Imm(4), Arg::Reg(S)])]);
         },
     );
 }
@@ -409,12 +274,7 @@ fn two_scalars_do_not_fit_one_vector_instruction() {
             // Swallowing costs a copy of one scalar; two instructions either way, and each reads one scalar.
             assert_eq!(sink.steps.len(), 2);
             for (_, args) in &sink.steps {
-                assert!(
-                    args.iter()
-                        .filter(|arg| matches!(arg, Arg::Reg(reg) if reg.class == SGPR))
-                        .count()
-                        <= 1
-                );
+                assert!(args.iter().filter(|arg| matches!(arg, Arg::Reg(reg) if reg.class == SGPR)).count() <= 1);
             }
         },
     );
@@ -424,15 +284,7 @@ fn two_scalars_do_not_fit_one_vector_instruction() {
 fn literals_go_where_they_fit_else_into_a_register() {
     check(
         |arena, [v, ..]| std::vec![vector(arena.op_const(IndexOp::Add, v, 0x1234).unwrap())],
-        |result, sink| {
-            assert_eq!(
-                sink.steps,
-                [(
-                    V_ADD,
-                    std::vec![Arg::Reg(result.unwrap()[0]), Arg::Imm(0x1234), Arg::Reg(V)]
-                )]
-            )
-        },
+        |result, sink| assert_eq!(sink.steps, [(V_ADD, std::vec![Arg::Reg(result.unwrap()[0]), Arg::Imm(0x1234), Arg::Reg(V)])]),
     );
     check(
         |arena, [v, ..]| std::vec![vector(arena.op_const(IndexOp::Shl, v, 0x1234).unwrap())],
@@ -446,40 +298,17 @@ fn literals_go_where_they_fit_else_into_a_register() {
 #[test]
 fn uniform_values_stay_scalar_and_others_cannot_become_so() {
     check(
-        |arena, [_, s, t, _]| {
-            std::vec![Want {
-                node: arena.op(IndexOp::Add, &[s, t]).unwrap(),
-                place: Place::Scalar
-            }]
-        },
+        |arena, [_, s, t, _]| std::vec![Want { node: arena.op(IndexOp::Add, &[s, t]).unwrap(), place: Place::Scalar }],
         |result, sink| assert!(result.unwrap()[0].class == SGPR && sink.atoms() == [S_ADD]),
     );
     check(
-        |arena, [_, s, t, _]| {
-            std::vec![Want {
-                node: arena.op(IndexOp::Add, &[s, t]).unwrap(),
-                place: Place::Any
-            }]
-        },
+        |arena, [_, s, t, _]| std::vec![Want { node: arena.op(IndexOp::Add, &[s, t]).unwrap(), place: Place::Any }],
         |result, sink| assert!(result.is_ok() && sink.steps.len() == 1),
     );
+    check(|_, [_, s, ..]| std::vec![vector(s)], |result, sink| assert!(result.unwrap()[0].class == VGPR && sink.atoms() == [V_MOV]));
     check(
-        |_, [_, s, ..]| std::vec![vector(s)],
-        |result, sink| assert!(result.unwrap()[0].class == VGPR && sink.atoms() == [V_MOV]),
-    );
-    check(
-        |arena, [v, s, ..]| {
-            std::vec![Want {
-                node: arena.op(IndexOp::Add, &[v, s]).unwrap(),
-                place: Place::Scalar
-            }]
-        },
-        |result, sink| {
-            assert!(
-                matches!(result, Err(SelectError::NoInstruction { scalar: true, .. }))
-                    && sink.steps.is_empty()
-            )
-        },
+        |arena, [v, s, ..]| std::vec![Want { node: arena.op(IndexOp::Add, &[v, s]).unwrap(), place: Place::Scalar }],
+        |result, sink| assert!(matches!(result, Err(SelectError::NoInstruction { scalar: true, .. })) && sink.steps.is_empty()),
     );
 }
 
@@ -487,19 +316,9 @@ fn uniform_values_stay_scalar_and_others_cannot_become_so() {
 fn what_no_rule_covers_is_an_error() {
     check(
         |arena, [v, s, ..]| std::vec![vector(arena.op(IndexOp::Mul, &[v, s]).unwrap())],
-        |result, sink| {
-            assert!(
-                matches!(
-                    result,
-                    Err(SelectError::NoInstruction { scalar: false, .. })
-                ) && sink.steps.is_empty()
-            )
-        },
+        |result, sink| assert!(matches!(result, Err(SelectError::NoInstruction { scalar: false, .. })) && sink.steps.is_empty()),
     );
-    check(
-        |_, [.., unknown]| std::vec![vector(unknown)],
-        |result, _| assert!(matches!(result, Err(SelectError::NoInstruction { .. }))),
-    );
+    check(|_, [.., unknown]| std::vec![vector(unknown)], |result, _| assert!(matches!(result, Err(SelectError::NoInstruction { .. }))));
 }
 
 #[test]
@@ -509,66 +328,25 @@ fn calls_share_work_and_errors_are_values() {
     let (_, v) = arena.variable_node(Variable::word()).unwrap();
     let sum = arena.op_const(IndexOp::Add, v, 9).unwrap();
     let more = arena.op(IndexOp::Add, &[sum, v]).unwrap();
-    let mut scratch = Scratch {
-        memo: [[None; 2]; N],
-        choice: [[Choice::NONE; 2]; N],
-        uses: [0; N],
-    };
+    let mut scratch = Scratch { memo: [[None; 2]; N], choice: [[Choice::NONE; 2]; N], uses: [0; N] };
     fn lend(scratch: &mut Scratch) -> SelectScratch<'_> {
-        SelectScratch {
-            memo: &mut scratch.memo,
-            choice: &mut scratch.choice,
-            uses: &mut scratch.uses,
-        }
+        SelectScratch { memo: &mut scratch.memo, choice: &mut scratch.choice, uses: &mut scratch.uses }
     }
-    assert!(matches!(
-        Selector::new(&TOY, ArchId(1), 0, lend(&mut scratch)).err(),
-        Some(SelectError::UnknownArch(ArchId(1)))
-    ));
-    assert!(matches!(
-        Selector::new(&TOY, ArchId(0), 5, lend(&mut scratch)).err(),
-        Some(SelectError::NoRules { phase: 5, .. })
-    ));
+    assert!(matches!(Selector::new(&TOY, ArchId(1), 0, lend(&mut scratch)).err(), Some(SelectError::UnknownArch(ArchId(1)))));
+    assert!(matches!(Selector::new(&TOY, ArchId(0), 5, lend(&mut scratch)).err(), Some(SelectError::NoRules { phase: 5, .. })));
     let mut selector = Selector::new(&TOY, ArchId(0), 0, lend(&mut scratch)).unwrap();
     let (mut sink, mut out) = (Sink::default(), [None; 1]);
-    selector
-        .select(&arena, &VARIABLES, &[vector(sum)], &mut out, &mut sink)
-        .unwrap();
+    selector.select(&arena, &VARIABLES, &[vector(sum)], &mut out, &mut sink).unwrap();
     assert_eq!(selector.computed(sum), out[0]);
-    selector
-        .select(&arena, &VARIABLES, &[vector(more)], &mut out, &mut sink)
-        .unwrap();
-    assert_eq!(
-        sink.atoms(),
-        [V_ADD, V_ADD],
-        "the first sum is not computed again"
-    );
-    assert_eq!(
-        selector.select(&arena, &VARIABLES, &[vector(sum)], &mut [], &mut sink),
-        Err(SelectError::Scratch { needed: 1, lent: 0 })
-    );
+    selector.select(&arena, &VARIABLES, &[vector(more)], &mut out, &mut sink).unwrap();
+    assert_eq!(sink.atoms(), [V_ADD, V_ADD], "the first sum is not computed again");
+    assert_eq!(selector.select(&arena, &VARIABLES, &[vector(sum)], &mut [], &mut sink), Err(SelectError::Scratch { needed: 1, lent: 0 }));
     selector.forget();
     assert_eq!(selector.computed(sum), None);
-    let mut full = Sink {
-        limit: Some(0),
-        ..Sink::default()
-    };
-    assert_eq!(
-        selector.select(&arena, &VARIABLES, &[vector(sum)], &mut out, &mut full),
-        Err(SelectError::Sink(()))
-    );
-    let mut short = SelectScratch {
-        memo: &mut [],
-        choice: &mut [],
-        uses: &mut [],
-    };
+    let mut full = Sink { limit: Some(0), ..Sink::default() };
+    assert_eq!(selector.select(&arena, &VARIABLES, &[vector(sum)], &mut out, &mut full), Err(SelectError::Sink(())));
+    let mut short = SelectScratch { memo: &mut [], choice: &mut [], uses: &mut [] };
     let _ = &mut short;
     let mut selector = Selector::new(&TOY, ArchId(0), 0, short).unwrap();
-    assert_eq!(
-        selector.select(&arena, &VARIABLES, &[vector(sum)], &mut out, &mut sink),
-        Err(SelectError::Scratch {
-            needed: arena.len() as u16,
-            lent: 0
-        })
-    );
+    assert_eq!(selector.select(&arena, &VARIABLES, &[vector(sum)], &mut out, &mut sink), Err(SelectError::Scratch { needed: arena.len() as u16, lent: 0 }));
 }

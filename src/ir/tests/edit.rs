@@ -132,7 +132,8 @@ fn erase_and_reuse() {
 #[test]
 fn operands_and_results() {
     let mut storage = small();
-    let text = "%a = constant 1 : index\n%b = constant 2 : index\n%x, %y, %z = call @f(%a, %b, 7) : (index, index, ...) -> (i32, f32, f16)\nuse %z, %a[%b, %b], %x\n";
+    let text =
+        "%a = constant 1 : index\n%b = constant 2 : index\n%x, %y, %z = call @f(%a, %b, 7) : (index, index, ...) -> (i32, f32, f16)\nuse %z, %a[%b, %b], %x\n";
     let mut program = parse(storage.pools(), tables(), text, SNIPPET).unwrap();
     let ops: Vec<Op> = program.all().collect();
     let [a, b] = [program.result(ops[0], 0).unwrap(), program.result(ops[1], 0).unwrap()];
@@ -180,7 +181,8 @@ fn stale_handles_are_empty() {
 #[test]
 fn hoisting_drops_names() {
     let mut storage = small();
-    let text = "scf.for %i = %a to %n step %c {\n  %x = constant 1 : index\n  use %x\n}\nscf.for %i = %a to %n step %c {\n  %x = constant 2 : index\n  use %x\n}\n";
+    let text =
+        "scf.for %i = %a to %n step %c {\n  %x = constant 1 : index\n  use %x\n}\nscf.for %i = %a to %n step %c {\n  %x = constant 2 : index\n  use %x\n}\n";
     let mut program = parse(storage.pools(), tables(), text, SNIPPET).unwrap();
     let (first, constant) = (find(&program, OpRole::For), find(&program, OpRole::Constant));
     program.move_before(constant, first).unwrap();

@@ -160,8 +160,18 @@ fn regions() {
     let dtypes = "tensor<128x32xf32>";
     inside("%r = scf.for %k = 0 to %i step 1 iter_args(%x = %f) -> tensor<128x32xf32> {\n}", 1, 6, K::NoTerminator);
     inside(&std::format!("%r = scf.for %k = 0 to %i step 1 iter_args(%x = %f) -> {dtypes} {{\nscf.yield\n}}"), 1, 6, K::RegionValues { needed: 1, found: 0 });
-    inside(&std::format!("%r = scf.for %k = 0 to %i step 1 iter_args(%x = %f) -> {dtypes} {{\nscf.yield %t : tensor<128x64xf16>\n}}"), 1, 6, K::Types { left: Slot::Yielded(0), right: Slot::Result(0) });
-    inside(&std::format!("%r = scf.for %k = 0 to %i step 1 iter_args(%x = %t) -> {dtypes} {{\nscf.yield %x : {dtypes}\n}}"), 1, 6, K::Types { left: Slot::Operand(3), right: Slot::Argument(1) });
+    inside(
+        &std::format!("%r = scf.for %k = 0 to %i step 1 iter_args(%x = %f) -> {dtypes} {{\nscf.yield %t : tensor<128x64xf16>\n}}"),
+        1,
+        6,
+        K::Types { left: Slot::Yielded(0), right: Slot::Result(0) },
+    );
+    inside(
+        &std::format!("%r = scf.for %k = 0 to %i step 1 iter_args(%x = %t) -> {dtypes} {{\nscf.yield %x : {dtypes}\n}}"),
+        1,
+        6,
+        K::Types { left: Slot::Operand(3), right: Slot::Argument(1) },
+    );
     inside("scf.for %k = 0 to %i step 0 {\n}", 1, 1, K::LoopStep);
     inside("scf.for %k = 0 to %t step 1 {\n}", 1, 1, K::OperandKind { operand: 1, want: Want::Index });
     inside("scf.for %k = 0 to %i step 1 {\nreturn\n}", 1, 1, K::NoTerminator);
@@ -187,7 +197,12 @@ fn layouts() {
     inside("%x = alloc_tensor : tensor<8x8xf16, (8,*):(4,1)>", 1, 6, K::LayoutText);
     inside("%x = alloc_tensor : tensor<8x8xf16, (8,8)>", 1, 6, K::LayoutText);
     at(&(String::from("#l = <(8,4),(4,1)>\n") + &wrap("%x = alloc_tensor : tensor<8x8xf16, #l>")), 3, 8, K::LayoutSize { layout: 32, tile: 64 });
-    at(&(String::from("#l = <(8,4),(4,1)>\n") + &wrap("%x = tiled_load %s {layout = #l} : tensor<128x64xf16, #smem> -> tensor<128x64xf16>")), 3, 8, K::LayoutSize { layout: 32, tile: 8192 });
+    at(
+        &(String::from("#l = <(8,4),(4,1)>\n") + &wrap("%x = tiled_load %s {layout = #l} : tensor<128x64xf16, #smem> -> tensor<128x64xf16>")),
+        3,
+        8,
+        K::LayoutSize { layout: 32, tile: 8192 },
+    );
     at("func @f(%a: tensor<8x8xf16, <4,1>>) {\n}", 1, 1, K::LayoutSize { layout: 4, tile: 64 });
 }
 

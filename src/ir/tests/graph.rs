@@ -14,8 +14,15 @@ fn op(name: &str) -> OpId {
 
 fn rule(name: &'static str, pattern: &'static [PatternNode], conditions: &'static [Cond<'static>], replacement: Vec<BuildNode>) -> Rule<'static> {
     Rule {
-        name, language: Language::Tile, phase: 0, priority: 0, slots: 4, pattern, lets: &[], conditions,
-        replacement: Box::leak(replacement.into_boxed_slice()), doc: "",
+        name,
+        language: Language::Tile,
+        phase: 0,
+        priority: 0,
+        slots: 4,
+        pattern,
+        lets: &[],
+        conditions,
+        replacement: Box::leak(replacement.into_boxed_slice()),
     }
 }
 
@@ -44,11 +51,7 @@ fn apply(program: &mut Program<'_, '_>, fuel: u32, room: usize) -> Result<Stats,
             "push",
             &[PatternNode::Role(OpRole::Elementwise, 0, 1), PatternNode::Role(OpRole::Convert, 2, 1), PatternNode::Any(1)],
             &[],
-            std::vec![
-                convert(0, NO_SLOT),
-                BuildNode::Tile(TileBuild { op: None, arity: 1, like: 0, layout: 1, through: NO_SLOT }),
-                BuildNode::Slot(1),
-            ],
+            std::vec![convert(0, NO_SLOT), BuildNode::Tile(TileBuild { op: None, arity: 1, like: 0, layout: 1, through: NO_SLOT }), BuildNode::Slot(1),],
         ),
     ];
     let rules = Rules { rules: &list, ..Rules::EMPTY };
@@ -83,12 +86,15 @@ fn conversions_fold() {
     let mut program = parse(storage.pools(), tables(), TEXT, SNIPPET).unwrap();
     let stats = apply(&mut program, 100, 64).unwrap();
     verify(&mut program).unwrap();
-    assert_eq!(printed(&program), "%a = tiled_load %p : memref<8x8xf16, #smem> -> tensor<8x8xf16, #x>
+    assert_eq!(
+        printed(&program),
+        "%a = tiled_load %p : memref<8x8xf16, #smem> -> tensor<8x8xf16, #x>
 scf.for %i = 0 to %n step 1 {
   %f = exp %a {fast} : tensor<8x8xf16, #x>
   tiled_store %f, %q[%i, 0] : tensor<8x8xf16, #x> -> memref<?x8xf16, #gmem>
 }
-");
+"
+    );
     assert!(stats.applied >= 4, "{stats:?}");
 }
 

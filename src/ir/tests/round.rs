@@ -18,7 +18,8 @@ fn examples() {
 /// The text in design.md section 5 has arguments whose types are left out.
 #[test]
 fn design_flavour() {
-    let text = GEMM.replace("%B: memref<?x?xf16, #gmem> {align = 16, stride_div = 8}", "%B: ...")
+    let text = GEMM
+        .replace("%B: memref<?x?xf16, #gmem> {align = 16, stride_div = 8}", "%B: ...")
         .replace("%C: memref<?x?xf32, #gmem> {align = 16, stride_div = 4}", "%C: ...");
     let out = round(&text, STRICT);
     assert!(out.contains("%B: ..., %C: ..., %m: index"), "{out}");

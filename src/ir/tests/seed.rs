@@ -8,31 +8,43 @@ use std::vec::Vec;
 
 #[test]
 fn assign_layouts_input() {
-    round("%a = nv_tileas.tiled_load %src : memref<128x64xf16, #smem> -> tensor<128x64xf16>
+    round(
+        "%a = nv_tileas.tiled_load %src : memref<128x64xf16, #smem> -> tensor<128x64xf16>
 %b = nv_tileas.convert_layout %a : tensor<128x64xf16> -> tensor<128x64xf16, #dot_a>
 %r = nv_tileas.wgmma %b, %w, %acc : ...
-", SNIPPET);
+",
+        SNIPPET,
+    );
 }
 
 #[test]
 fn assign_layouts_output() {
-    let out = round("%a = nv_tileas.tiled_load %src
+    let out = round(
+        "%a = nv_tileas.tiled_load %src
 {nv_tileas.layout = <(128, 64), (64, 1), swizzle<3, 4, 3>>}
 : memref<128x64xf16, #smem> -> tensor<128x64xf16, #dot_a>
 %r = nv_tileas.wgmma %a, %w, %acc : ...
-", SNIPPET);
-    assert_eq!(out, "%a = tiled_load %src {nv_tileas.layout = <(128, 64), (64, 1), swizzle<3, 4, 3>>} : memref<128x64xf16, #smem> -> tensor<128x64xf16, #dot_a>
+",
+        SNIPPET,
+    );
+    assert_eq!(
+        out,
+        "%a = tiled_load %src {nv_tileas.layout = <(128, 64), (64, 1), swizzle<3, 4, 3>>} : memref<128x64xf16, #smem> -> tensor<128x64xf16, #dot_a>
 %r = mma %a, %w, %acc
-");
+"
+    );
 }
 
 #[test]
 fn remove_conversions() {
-    round("%t = nv_tileas.tiled_load %src : memref<...> -> tensor<128x64xf16, #smem_blocked>
+    round(
+        "%t = nv_tileas.tiled_load %src : memref<...> -> tensor<128x64xf16, #smem_blocked>
 %c = nv_tileas.convert_layout %t : tensor<128x64xf16, #smem_blocked>
 -> tensor<128x64xf16, #smem_swizzled>
 %r = nv_tileas.wgmma %c, %w, %acc : ...
-", SNIPPET);
+",
+        SNIPPET,
+    );
     let mut storage = small();
     let text = "%t = nv_tileas.tiled_load %src : memref<...> -> tensor<128x64xf16, #smem_swizzled>
 %r = nv_tileas.wgmma %t, %w, %acc : ...
@@ -47,11 +59,14 @@ fn remove_conversions() {
 
 #[test]
 fn buffer_select() {
-    round("// Before
+    round(
+        "// Before
 %a = nv_tileas.alloc_tensor : tensor<128x64xf16, #smem>
 %b = nv_tileas.view %a {offset = 8192} : tensor<128x64xf16, #smem>
 %buf = tile.select %flag, %a, %b : tensor<128x64xf16, #smem>
-", SNIPPET);
+",
+        SNIPPET,
+    );
     // The offset that is an operation becomes one of its own, and an operand.
     let text = "// After — both arms share the canonical allocation %a; the select is gone.
 %a = nv_tileas.alloc_tensor : tensor<128x64xf16, #smem>
@@ -70,39 +85,51 @@ fn buffer_select() {
 
 #[test]
 fn loop_carried_alias() {
-    round("// Before — %buf is loop-carried but every iteration yields the same allocation.
+    round(
+        "// Before — %buf is loop-carried but every iteration yields the same allocation.
 %a = nv_tileas.alloc_tensor : tensor<128x64xf16, #smem>
 %r = scf.for %i = %c0 to %n step %c1 iter_args(%buf = %a) -> tensor<128x64xf16, #smem> {
 %x = use %buf
 scf.yield %a : tensor<128x64xf16, #smem>
 }
-", SNIPPET);
-    round("// After — %a is referenced directly inside the body; the iter-arg is gone.
+",
+        SNIPPET,
+    );
+    round(
+        "// After — %a is referenced directly inside the body; the iter-arg is gone.
 %a = nv_tileas.alloc_tensor : tensor<128x64xf16, #smem>
 scf.for %i = %c0 to %n step %c1 {
 %x = use %a
 }
-", SNIPPET);
+",
+        SNIPPET,
+    );
 }
 
 #[test]
 fn dead_arguments() {
-    let out = round("%r:2 = scf.for %i = %c0 to %n step %c1
+    let out = round(
+        "%r:2 = scf.for %i = %c0 to %n step %c1
 iter_args(%acc = %init_acc, %pre_acc = %init_pre)
 -> (tensor<128x128xf32>, tensor<128x128xf32>) {
 %x = nv_tileas.wgmma %a, %b, %acc : tensor<128x128xf32>
 scf.yield %x, %pre_acc : tensor<128x128xf32>, tensor<128x128xf32>
 }
 %out = use %r#0
-", SNIPPET);
+",
+        SNIPPET,
+    );
     assert!(out.ends_with("%out = use %r#0\n"), "{out}");
-    round("%r = scf.for %i = %c0 to %n step %c1
+    round(
+        "%r = scf.for %i = %c0 to %n step %c1
 iter_args(%acc = %init_acc) -> tensor<128x128xf32> {
 %x = nv_tileas.wgmma %a, %b, %acc : tensor<128x128xf32>
 scf.yield %x : tensor<128x128xf32>
 }
 %out = use %r
-", SNIPPET);
+",
+        SNIPPET,
+    );
 }
 
 #[test]
@@ -120,7 +147,8 @@ scf.yield %x : tensor<...>
     let program = parse(storage.pools(), tables(), text, SNIPPET).unwrap();
     let at = program.all().next().unwrap();
     assert_eq!((program.int_attr(at, words::SLICE_COUNT), program.results(at).count()), (Some(2), 1));
-    round("scf.for %i = %c0 to %c32 step %c1 iter_args(%acc0 = %init) -> tensor<...> {
+    round(
+        "scf.for %i = %c0 to %c32 step %c1 iter_args(%acc0 = %init) -> tensor<...> {
 %a0 = nv_tileas.tiled_load %src[%i] : ... -> tensor<...>
 %x0 = nv_tileas.wgmma %a0, %b, %acc0 : tensor<...>
 scf.yield %x0 : tensor<...>
@@ -130,13 +158,16 @@ scf.for %j = %c32 to %c64 step %c1 iter_args(%acc1 = %init) -> tensor<...> {
 %x1 = nv_tileas.wgmma %a1, %b, %acc1 : tensor<...>
 scf.yield %x1 : tensor<...>
 }
-", SNIPPET);
+",
+        SNIPPET,
+    );
 }
 
 /// Two arms of one condition, paired pipeline operations and fences, which the seed speaks of without showing them.
 #[test]
 fn spoken_of() {
-    round("%y = scf.if %c -> tensor<128x64xf16, #a> {
+    round(
+        "%y = scf.if %c -> tensor<128x64xf16, #a> {
 %p = nv_tileas.convert_layout %x : tensor<128x64xf16> -> tensor<128x64xf16, #a>
 scf.yield %p : tensor<128x64xf16, #a>
 } else {
@@ -147,17 +178,27 @@ nv_tileas.async_wait 0
 nv_tileas.async.pipeline.agent_switch %y : tensor<128x64xf16, #a> {
 }
 %w = insert_slice %x, %d[%i, 0] : tensor<128x64xf16>, tensor<128x64xf16> -> tensor<128x64xf16>
-", SNIPPET);
+",
+        SNIPPET,
+    );
 }
 
 #[test]
 fn layout_descriptors() {
     for (layout, shape) in [
-        ("<(1,1),(0,0)>", "1x1"), ("<(16,16),(1,16)>", "16x16"), ("<(16,16),(1,16),swizzle<2,5,2>>", "16x16"),
-        ("<(16,(8,2)),(1,(16,8))>", "16x16"), ("<(128,64),(64,1),swizzle<3,4,3>,elem=nvfp4>", "128x64"),
+        ("<(1,1),(0,0)>", "1x1"),
+        ("<(16,16),(1,16)>", "16x16"),
+        ("<(16,16),(1,16),swizzle<2,5,2>>", "16x16"),
+        ("<(16,(8,2)),(1,(16,8))>", "16x16"),
+        ("<(128,64),(64,1),swizzle<3,4,3>,elem=nvfp4>", "128x64"),
         ("<((4,32),64),((1,512),16),elem=mxf4>", "128x64"),
     ] {
-        round(&std::format!("%a = alloc_tensor : tensor<{shape}xf16, #smem, {layout}>\n%b = tiled_load %a {{layout = {layout}}} : tensor<{shape}xf16, #smem, {layout}> -> tensor<{shape}xf16>\n"), SNIPPET);
+        round(
+            &std::format!(
+                "%a = alloc_tensor : tensor<{shape}xf16, #smem, {layout}>\n%b = tiled_load %a {{layout = {layout}}} : tensor<{shape}xf16, #smem, {layout}> -> tensor<{shape}xf16>\n"
+            ),
+            SNIPPET,
+        );
         let wrong = std::format!("%a = alloc_tensor : tensor<7x{shape}xf16, #smem, {layout}>\n");
         assert!(matches!(error(&wrong).kind, ErrorKind::LayoutSize { layout, tile } if tile == 7 * layout), "{layout}");
     }

@@ -46,7 +46,17 @@ pub fn round(text: &str, options: Options) -> String {
 pub fn same(a: &Program<'_, '_>, b: &Program<'_, '_>) {
     use std::collections::HashMap;
     let mut values = HashMap::new();
-    let type_text = |program: &Program<'_, '_>, value| std::format!("{:?} {:?}", { let mut ty = program.type_of(value); ty.encoding = crate::ir::Encoding::None; ty }, program.layout_text(&program.type_of(value)));
+    let type_text = |program: &Program<'_, '_>, value| {
+        std::format!(
+            "{:?} {:?}",
+            {
+                let mut ty = program.type_of(value);
+                ty.encoding = crate::ir::Encoding::None;
+                ty
+            },
+            program.layout_text(&program.type_of(value))
+        )
+    };
     let mut define = |x, y| {
         assert_eq!(type_text(a, x), type_text(b, y));
         values.insert(x, y);
@@ -66,7 +76,9 @@ pub fn same(a: &Program<'_, '_>, b: &Program<'_, '_>) {
                 assert_eq!(a.arguments(p).count(), b.arguments(q).count());
                 for (p, q) in a.arguments(p).zip(b.arguments(q)) {
                     define(p, q);
-                    let keys = |program: &Program<'_, '_>, value| program.value_attrs(value).map(|attr| (program.text(attr.key).to_string(), attr_text(program, attr.value))).collect::<Vec<_>>();
+                    let keys = |program: &Program<'_, '_>, value| {
+                        program.value_attrs(value).map(|attr| (program.text(attr.key).to_string(), attr_text(program, attr.value))).collect::<Vec<_>>()
+                    };
                     assert_eq!(keys(a, p), keys(b, q));
                 }
             }
@@ -78,7 +90,9 @@ pub fn same(a: &Program<'_, '_>, b: &Program<'_, '_>) {
         assert_eq!(a.all_operands(*x).count(), b.all_operands(*y).count(), "{}", a.op_name(*x));
         for (p, q) in a.all_operands(*x).zip(b.all_operands(*y)) {
             match (operand(a, p), operand(b, q)) {
-                (crate::ir::Def::Literal(crate::ir::Literal::Word(m)), crate::ir::Def::Literal(crate::ir::Literal::Word(n))) => assert_eq!(a.text(m), b.text(n)),
+                (crate::ir::Def::Literal(crate::ir::Literal::Word(m)), crate::ir::Def::Literal(crate::ir::Literal::Word(n))) => {
+                    assert_eq!(a.text(m), b.text(n))
+                }
                 (crate::ir::Def::Literal(m), crate::ir::Def::Literal(n)) => assert_eq!(m, n),
                 _ => assert_eq!(values.get(&p), Some(&q), "operand of {}", a.op_name(*x)),
             }
@@ -86,7 +100,9 @@ pub fn same(a: &Program<'_, '_>, b: &Program<'_, '_>) {
         for (number, _) in a.operands(*x).enumerate() {
             assert_eq!(a.subscripts(*x, number).count(), b.subscripts(*y, number).count());
         }
-        let attrs = |program: &Program<'_, '_>, op| program.attrs(op).map(|attr| (program.text(attr.key).to_string(), attr_text(program, attr.value))).collect::<Vec<_>>();
+        let attrs = |program: &Program<'_, '_>, op| {
+            program.attrs(op).map(|attr| (program.text(attr.key).to_string(), attr_text(program, attr.value))).collect::<Vec<_>>()
+        };
         assert_eq!(attrs(a, *x), attrs(b, *y));
         let blocks = |program: &Program<'_, '_>, op| program.parent(op).map(|op| program.order(op));
         assert_eq!(blocks(a, *x), blocks(b, *y));

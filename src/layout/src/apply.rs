@@ -16,15 +16,10 @@ fn split(x: u64, extent: u32, iter: usize) -> Result<(u64, u64)> {
         let mask = u64::from(extent).wrapping_sub(1);
         return Ok((x & mask, x.wrapping_shr(extent.trailing_zeros())));
     }
-    let bad = Error::BadExtent {
-        iter: position(iter),
-    };
+    let bad = Error::BadExtent { iter: position(iter) };
     if let Ok(small) = u32::try_from(x) {
         let q = small.checked_div(extent).ok_or(bad)?;
-        return Ok((
-            u64::from(small.wrapping_sub(q.wrapping_mul(extent))),
-            u64::from(q),
-        ));
+        return Ok((u64::from(small.wrapping_sub(q.wrapping_mul(extent))), u64::from(q)));
     }
     let wide = u64::from(extent);
     let q = x.checked_div(wide).ok_or(bad)?;
@@ -35,27 +30,15 @@ fn split(x: u64, extent: u32, iter: usize) -> Result<(u64, u64)> {
 #[inline]
 fn contribution(it: &Iter, digit: u64) -> Result<i64> {
     let stride = it.stride_value()?;
-    i64::try_from(digit)
-        .ok()
-        .and_then(|d| d.checked_mul(stride))
-        .ok_or(Error::Overflow)
+    i64::try_from(digit).ok().and_then(|d| d.checked_mul(stride)).ok_or(Error::Overflow)
 }
 
 /// Splits `x` over `iters` and hands each contribution on; returns what is left beyond the last iter: 0 for a
 /// coordinate inside, and always if `extended`, which gives it to the last iter.
 #[inline]
-fn digits(
-    iters: &[Iter],
-    x: u64,
-    extended: bool,
-    mut add: impl FnMut(&Iter, i64) -> Result<()>,
-) -> Result<u64> {
+fn digits(iters: &[Iter], x: u64, extended: bool, mut add: impl FnMut(&Iter, i64) -> Result<()>) -> Result<u64> {
     let mut rest = x;
-    let last = if extended {
-        iters.len().wrapping_sub(1)
-    } else {
-        usize::MAX
-    };
+    let last = if extended { iters.len().wrapping_sub(1) } else { usize::MAX };
     for (k, it) in iters.iter().enumerate() {
         let digit = if k == last {
             core::mem::replace(&mut rest, 0)
@@ -77,11 +60,7 @@ fn out_of_range(iters: &[Iter], mode: usize, coord: u64) -> Error {
             Err(e) => return e,
         }
     }
-    Error::OutOfRange {
-        mode: position(mode),
-        coord,
-        extent,
-    }
+    Error::OutOfRange { mode: position(mode), coord, extent }
 }
 
 impl LayoutRef<'_> {
@@ -113,10 +92,7 @@ impl LayoutRef<'_> {
         out.clear();
         let rank = self.rank();
         if rank != coords.len() {
-            return Err(Error::Rank {
-                expected: position(rank),
-                found: position(coords.len()),
-            });
+            return Err(Error::Rank { expected: position(rank), found: position(coords.len()) });
         }
         for (k, ((mode, _), x)) in self.modes().zip(coords).enumerate() {
             if digits(mode, *x, false, |it, d| out.add(it.axis(), d))? != 0 {
@@ -132,17 +108,10 @@ impl LayoutRef<'_> {
     ///
     /// # Errors
     /// As [`LayoutRef::apply_flat`]; an error of `visit` ends the walk.
-    pub fn apply_all(
-        &self,
-        x: u64,
-        out: &mut Coord,
-        mut visit: impl FnMut(&Coord) -> Result<()>,
-    ) -> Result<()> {
+    pub fn apply_all(&self, x: u64, out: &mut Coord, mut visit: impl FnMut(&Coord) -> Result<()>) -> Result<()> {
         let mut copies = 1u64;
         for it in self.replica {
-            copies = copies
-                .checked_mul(u64::from(it.extent_value()?))
-                .ok_or(Error::Overflow)?;
+            copies = copies.checked_mul(u64::from(it.extent_value()?)).ok_or(Error::Overflow)?;
         }
         for r in 0..copies {
             self.base(x, false, out)?;
@@ -172,11 +141,7 @@ impl LayoutRef<'_> {
         for o in self.offset.iter().filter(|o| o.axis() == axis) {
             sum = sum.checked_add(o.value().value()?).ok_or(Error::Overflow)?;
         }
-        if axis == AxisId::M {
-            self.post.apply(sum)
-        } else {
-            Ok(sum)
-        }
+        if axis == AxisId::M { self.post.apply(sum) } else { Ok(sum) }
     }
 
     #[inline]

@@ -91,9 +91,7 @@ impl AxisId {
         if a > 15 || b > 15 || c > 15 {
             return None;
         }
-        Some(Self(
-            NUMBERED | (len << 12) | ((c as u16) << 8) | ((b as u16) << 4) | a as u16,
-        ))
+        Some(Self(NUMBERED | (len << 12) | ((c as u16) << 8) | ((b as u16) << 4) | a as u16))
     }
 
     /// Whether this is a numbered axis.
@@ -104,24 +102,14 @@ impl AxisId {
 
     /// The mode numbers of a numbered axis, as written; none for a named one.
     pub fn basis_path(self) -> impl Iterator<Item = u8> + Clone {
-        let len = if self.is_basis() {
-            (self.0 >> 12) & 3
-        } else {
-            0
-        };
-        (0..3u16)
-            .take(len as usize)
-            .map(move |k| (self.0.wrapping_shr(u32::from(k) << 2) & 15) as u8)
+        let len = if self.is_basis() { (self.0 >> 12) & 3 } else { 0 };
+        (0..3u16).take(len as usize).map(move |k| (self.0.wrapping_shr(u32::from(k) << 2) & 15) as u8)
     }
 
     /// The mode number of a numbered axis with a path of length one.
     #[must_use]
     pub const fn as_dim(self) -> Option<u8> {
-        if self.0 & 0xf000 == NUMBERED | (1 << 12) {
-            Some((self.0 & 15) as u8)
-        } else {
-            None
-        }
+        if self.0 & 0xf000 == NUMBERED | (1 << 12) { Some((self.0 & 15) as u8) } else { None }
     }
 }
 

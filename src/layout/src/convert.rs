@@ -28,32 +28,18 @@ pub struct Affine<From, To> {
 /// [`Error::NotLinear`] with the offending iter, also for a nonzero offset and for replicas.
 pub fn to_linear(l: &LayoutRef<'_>) -> Result<Linear<Logical, Hw>> {
     if let Some((k, it)) = l.replica.iter().enumerate().find(|(_, it)| !it.is_unit()) {
-        return Err(refuse(
-            l.shard.len().saturating_add(k),
-            it,
-            NotLinear::Replica,
-        ));
+        return Err(refuse(l.shard.len().saturating_add(k), it, NotLinear::Replica));
     }
     let affine = to_affine(l)?;
     if affine.offset != 0 {
         let stride = i64::try_from(affine.offset).unwrap_or(i64::MAX);
-        return Err(Error::NotLinear {
-            iter: u8::MAX,
-            extent: 0,
-            stride,
-            why: NotLinear::Offset,
-        });
+        return Err(Error::NotLinear { iter: u8::MAX, extent: 0, stride, why: NotLinear::Offset });
     }
     let Some((_, 0)) = affine.linear.ins().place(AxisId::REPLICA) else {
         return Ok(affine.linear);
     };
     let mut ins = Dims::new();
-    for (axis, bits) in affine
-        .linear
-        .ins()
-        .iter()
-        .filter(|d| d.0 != AxisId::REPLICA)
-    {
+    for (axis, bits) in affine.linear.ins().iter().filter(|d| d.0 != AxisId::REPLICA) {
         ins.push(axis, bits)?;
     }
     affine.linear.reshape_ins(ins)
@@ -73,13 +59,8 @@ pub fn to_affine(l: &LayoutRef<'_>) -> Result<Affine<Logical, Hw>> {
     }
     let mut ins = Dims::new();
     for (k, (mode, _)) in l.modes().enumerate() {
-        let dim = u8::try_from(k)
-            .ok()
-            .and_then(AxisId::basis)
-            .ok_or(Error::Capacity {
-                limit: crate::error::Limit::Dims,
-                max: crate::linear::MAX_DIMS as u32,
-            })?;
+        let dim =
+            u8::try_from(k).ok().and_then(AxisId::basis).ok_or(Error::Capacity { limit: crate::error::Limit::Dims, max: crate::linear::MAX_DIMS as u32 })?;
         ins.push(dim, bits_of(mode, 0)?)?;
     }
     if !l.replica.is_empty() {
@@ -94,10 +75,7 @@ pub fn to_affine(l: &LayoutRef<'_>) -> Result<Affine<Logical, Hw>> {
     for (k, it) in l.shard.iter().chain(l.replica).enumerate() {
         let stride = positive_stride(k, it)?;
         for bit in 0..log2_extent(k, it)? {
-            let column = outs.insert(
-                post(it.axis(), stride.wrapping_shl(u32::from(bit))),
-                it.axis(),
-            )?;
+            let column = outs.insert(post(it.axis(), stride.wrapping_shl(u32::from(bit))), it.axis())?;
             if let Some(slot) = slots.next() {
                 *slot = column;
             }
@@ -109,10 +87,7 @@ pub fn to_affine(l: &LayoutRef<'_>) -> Result<Affine<Logical, Hw>> {
         offset |= outs.insert(post(*axis, value), *axis)?;
     }
     let used = columns.get(..usize::from(ins.bits())).unwrap_or(&[]);
-    Ok(Affine {
-        linear: Linear::from_columns(ins, outs, used)?,
-        offset,
-    })
+    Ok(Affine { linear: Linear::from_columns(ins, outs, used)?, offset })
 }
 
 /// The linear form of `l` in Triton's direction, from positions to logical coordinates; replicas become zero columns.
@@ -124,22 +99,12 @@ pub fn to_hw_linear(l: &LayoutRef<'_>) -> Result<Linear<Hw, Logical>> {
     let affine = to_affine(l)?;
     if affine.offset != 0 {
         let stride = i64::try_from(affine.offset).unwrap_or(i64::MAX);
-        return Err(Error::NotLinear {
-            iter: u8::MAX,
-            extent: 0,
-            stride,
-            why: NotLinear::Offset,
-        });
+        return Err(Error::NotLinear { iter: u8::MAX, extent: 0, stride, why: NotLinear::Offset });
     }
     let (ins, outs) = (affine.linear.ins(), affine.linear.outs());
     if affine.linear.is_injective() && ins.bits() < outs.bits() {
         let stride = i64::from(outs.bits());
-        return Err(Error::NotLinear {
-            iter: u8::MAX,
-            extent: u32::from(ins.bits()),
-            stride,
-            why: NotLinear::Hole,
-        });
+        return Err(Error::NotLinear { iter: u8::MAX, extent: u32::from(ins.bits()), stride, why: NotLinear::Hole });
     }
     let back = affine.linear.invert()?;
     let mut keep: heapless::Vec<AxisId, { crate::linear::MAX_DIMS }> = heapless::Vec::new();
@@ -191,12 +156,7 @@ fn strided<F, T>(linear: &Linear<F, T>, undo: Option<Swizzle>) -> Result<Layout>
                 let part = linear.outs().extract(packed, axis).unwrap_or(0);
                 if part != 0 {
                     if moved.1 != 0 {
-                        return Err(Error::NotStrided {
-                            dim,
-                            bit,
-                            column: packed,
-                            why: NotStrided::TwoAxes,
-                        });
+                        return Err(Error::NotStrided { dim, bit, column: packed, why: NotStrided::TwoAxes });
                     }
                     moved = (axis, part);
                 }
@@ -205,17 +165,8 @@ fn strided<F, T>(linear: &Linear<F, T>, undo: Option<Swizzle>) -> Result<Layout>
             if let (Some(sw), AxisId::M) = (undo, axis) {
                 part = sw.apply(part);
             }
-            let shared = Error::NotStrided {
-                dim,
-                bit,
-                column: packed,
-                why: NotStrided::SharedBit,
-            };
-            let own = if part == 0 {
-                0
-            } else {
-                linear.outs().insert(part, axis).map_err(|_| shared)?
-            };
+            let shared = Error::NotStrided { dim, bit, column: packed, why: NotStrided::SharedBit };
+            let own = if part == 0 { 0 } else { linear.outs().insert(part, axis).map_err(|_| shared)? };
             if taken & own != 0 {
                 return Err(shared);
             }
@@ -223,13 +174,7 @@ fn strided<F, T>(linear: &Linear<F, T>, undo: Option<Swizzle>) -> Result<Layout>
             let stride = i64::try_from(part).map_err(|_| Error::Overflow)?;
             crate::ops::push(&mut iters, Iter::new(2, stride, axis))?;
         }
-        out.push_node(
-            &tree_of(
-                &crate::ops::coalesced(&iters)?,
-                &[Iter::new(1, 0, first_axis)],
-            )?
-            .view(),
-        )?;
+        out.push_node(&tree_of(&crate::ops::coalesced(&iters)?, &[Iter::new(1, 0, first_axis)])?.view())?;
     }
     if !scalar {
         out.close()?;
@@ -246,12 +191,7 @@ fn guess_swizzle<F, T>(linear: &Linear<F, T>, sign: i8) -> Option<Swizzle> {
         if part.count_ones() < 2 {
             continue;
         }
-        let (bottom, top) = (
-            part.trailing_zeros(),
-            u64::BITS
-                .checked_sub(part.leading_zeros())?
-                .checked_sub(1)?,
-        );
+        let (bottom, top) = (part.trailing_zeros(), u64::BITS.checked_sub(part.leading_zeros())?.checked_sub(1)?);
         let apart = top.checked_sub(bottom)?;
         if part.count_ones() > 2 || distance.is_some_and(|d| d != apart) {
             return None;
@@ -267,12 +207,7 @@ fn guess_swizzle<F, T>(linear: &Linear<F, T>, sign: i8) -> Option<Swizzle> {
 
 fn refuse(iter: usize, it: &Iter, why: NotLinear) -> Error {
     let extent = it.extent_value().unwrap_or(0);
-    Error::NotLinear {
-        iter: position(iter),
-        extent,
-        stride: it.stride().coeff(),
-        why,
-    }
+    Error::NotLinear { iter: position(iter), extent, stride: it.stride().coeff(), why }
 }
 
 fn log2_extent(k: usize, it: &Iter) -> Result<u8> {
@@ -288,32 +223,21 @@ fn positive_stride(k: usize, it: &Iter) -> Result<u64> {
 }
 
 fn bits_of(iters: &[Iter], first: usize) -> Result<u8> {
-    iters.iter().enumerate().try_fold(0u8, |sum, (k, it)| {
-        sum.checked_add(log2_extent(first.saturating_add(k), it)?)
-            .ok_or(Error::Overflow)
-    })
+    iters.iter().enumerate().try_fold(0u8, |sum, (k, it)| sum.checked_add(log2_extent(first.saturating_add(k), it)?).ok_or(Error::Overflow))
 }
 
 /// The bits that positions on `axis` need; refuses carries.
 fn axis_bits(l: &LayoutRef<'_>, axis: AxisId) -> Result<u8> {
     let start = l.offset_of(axis)?.value()?;
     let mut taken = u64::try_from(start).map_err(|_| Error::NegativeOffset { offset: start })?;
-    for (k, it) in l
-        .shard
-        .iter()
-        .chain(l.replica)
-        .enumerate()
-        .filter(|(_, it)| it.axis() == axis)
-    {
+    for (k, it) in l.shard.iter().chain(l.replica).enumerate().filter(|(_, it)| it.axis() == axis) {
         let bits = log2_extent(k, it)?;
         if it.is_unit() {
             continue;
         }
         let stride = positive_stride(k, it)?;
         for bit in 0..bits {
-            let step = stride
-                .checked_mul(1u64.wrapping_shl(u32::from(bit)))
-                .ok_or(Error::Overflow)?;
+            let step = stride.checked_mul(1u64.wrapping_shl(u32::from(bit))).ok_or(Error::Overflow)?;
             if taken & step != 0 {
                 return Err(refuse(k, it, NotLinear::Carry));
             }
@@ -321,16 +245,8 @@ fn axis_bits(l: &LayoutRef<'_>, axis: AxisId) -> Result<u8> {
         }
     }
     if axis == AxisId::M {
-        if l.post
-            .padding()
-            .is_some_and(|p| p.pads().iter().any(|p| p.pad != 0))
-        {
-            return Err(Error::NotLinear {
-                iter: u8::MAX,
-                extent: 0,
-                stride: 0,
-                why: NotLinear::Padding,
-            });
+        if l.post.padding().is_some_and(|p| p.pads().iter().any(|p| p.pad != 0)) {
+            return Err(Error::NotLinear { iter: u8::MAX, extent: 0, stride: 0, why: NotLinear::Padding });
         }
         if let Some(s) = l.post.swizzle() {
             // What the swizzle may set: the target bits that lie under set source bits.

@@ -19,9 +19,7 @@ impl Coord {
     /// A coordinate with no axis.
     #[must_use]
     pub const fn new() -> Self {
-        Self {
-            entries: heapless::Vec::new(),
-        }
+        Self { entries: heapless::Vec::new() }
     }
 
     /// Removes all axes.
@@ -47,19 +45,12 @@ impl Coord {
             e.1 = e.1.checked_add(delta).ok_or(Error::Overflow)?;
             return Ok(());
         }
-        let full = Error::Capacity {
-            limit: Limit::Axes,
-            max: MAX_AXES as u32,
-        };
+        let full = Error::Capacity { limit: Limit::Axes, max: MAX_AXES as u32 };
         self.entries.push((axis, delta)).map_err(|_| full)
     }
 
     /// Replaces the position on `axis` by `f` of it; nothing if the axis is absent.
-    pub(crate) fn update(
-        &mut self,
-        axis: AxisId,
-        f: impl FnOnce(i64) -> Result<i64>,
-    ) -> Result<()> {
+    pub(crate) fn update(&mut self, axis: AxisId, f: impl FnOnce(i64) -> Result<i64>) -> Result<()> {
         if let Some(e) = self.entries.iter_mut().find(|e| e.0 == axis) {
             e.1 = f(e.1)?;
         }

@@ -38,14 +38,7 @@ impl Iter {
     /// An iter with known numbers.
     #[must_use]
     pub const fn new(extent: u32, stride: i64, axis: AxisId) -> Self {
-        Self {
-            stride,
-            extent,
-            stride_den: NonZeroU32::MIN,
-            axis,
-            extent_syms: Syms::NONE,
-            stride_syms: Syms::NONE,
-        }
+        Self { stride, extent, stride_den: NonZeroU32::MIN, axis, extent_syms: Syms::NONE, stride_syms: Syms::NONE }
     }
 
     /// An iter whose numbers may hold symbols. The extent's coefficient must fit 32 bits unsigned; only the stride may
@@ -55,14 +48,7 @@ impl Iter {
         if !extent.is_whole() {
             return Err(extent.needs_value(stride));
         }
-        Ok(Self {
-            stride: stride.coeff(),
-            extent: coeff,
-            stride_den: stride.den(),
-            axis,
-            extent_syms: extent.syms(),
-            stride_syms: stride.syms(),
-        })
+        Ok(Self { stride: stride.coeff(), extent: coeff, stride_den: stride.den(), axis, extent_syms: extent.syms(), stride_syms: stride.syms() })
     }
 
     /// The number of steps.
@@ -86,21 +72,13 @@ impl Iter {
     /// The extent, if it is known.
     #[inline]
     pub fn extent_value(&self) -> Result<u32> {
-        if self.extent_syms.is_none() {
-            Ok(self.extent)
-        } else {
-            Err(self.extent().needs_value(Int::ONE))
-        }
+        if self.extent_syms.is_none() { Ok(self.extent) } else { Err(self.extent().needs_value(Int::ONE)) }
     }
 
     /// The stride, if it is a known integer.
     #[inline]
     pub fn stride_value(&self) -> Result<i64> {
-        if self.stride_syms.is_none() && self.stride_den.get() == 1 {
-            Ok(self.stride)
-        } else {
-            Err(self.stride().needs_value(Int::ONE))
-        }
+        if self.stride_syms.is_none() && self.stride_den.get() == 1 { Ok(self.stride) } else { Err(self.stride().needs_value(Int::ONE)) }
     }
 
     /// Whether the extent is 1 for certain.
@@ -110,11 +88,7 @@ impl Iter {
     }
 
     fn substitute(&self, sym: SymId, value: i64) -> Result<Self> {
-        Self::symbolic(
-            self.extent().substitute(sym, value)?,
-            self.stride().substitute(sym, value)?,
-            self.axis,
-        )
+        Self::symbolic(self.extent().substitute(sym, value)?, self.stride().substitute(sym, value)?, self.axis)
     }
 }
 
@@ -170,13 +144,7 @@ impl<'a> LayoutRef<'a> {
     /// A flat layout of these iters (fastest first) and nothing else.
     #[must_use]
     pub const fn new(shard: &'a [Iter]) -> Self {
-        Self {
-            shard,
-            replica: &[],
-            offset: &[],
-            profile: Profile::FLAT,
-            post: PostMap::None,
-        }
+        Self { shard, replica: &[], offset: &[], profile: Profile::FLAT, post: PostMap::None }
     }
 
     /// Checks extents (at least 1 where known), capacities, profile and post-map.
@@ -185,16 +153,10 @@ impl<'a> LayoutRef<'a> {
     pub fn check(&self) -> Result<()> {
         let count = self.shard.len().saturating_add(self.replica.len());
         if count > MAX_ITERS {
-            return Err(Error::Capacity {
-                limit: Limit::Iters,
-                max: MAX_ITERS as u32,
-            });
+            return Err(Error::Capacity { limit: Limit::Iters, max: MAX_ITERS as u32 });
         }
         if self.offset.len() > MAX_OFFSETS {
-            return Err(Error::Capacity {
-                limit: Limit::Offsets,
-                max: MAX_OFFSETS as u32,
-            });
+            return Err(Error::Capacity { limit: Limit::Offsets, max: MAX_OFFSETS as u32 });
         }
         for (k, it) in self.shard.iter().chain(self.replica).enumerate() {
             if it.extent == 0 {
@@ -203,10 +165,7 @@ impl<'a> LayoutRef<'a> {
         }
         self.profile.check(self.shard.len())?;
         if !self.profile.is_flat() && self.rank() > MAX_MODES {
-            return Err(Error::Capacity {
-                limit: Limit::Modes,
-                max: MAX_MODES as u32,
-            });
+            return Err(Error::Capacity { limit: Limit::Modes, max: MAX_MODES as u32 });
         }
         self.post.check()
     }
@@ -221,13 +180,7 @@ impl<'a> LayoutRef<'a> {
     #[must_use]
     pub fn mode(&self, k: usize) -> Option<LayoutRef<'a>> {
         let (shard, profile) = self.modes().nth(k)?;
-        Some(LayoutRef {
-            shard,
-            replica: &[],
-            offset: &[],
-            profile,
-            post: PostMap::None,
-        })
+        Some(LayoutRef { shard, replica: &[], offset: &[], profile, post: PostMap::None })
     }
 
     /// An owned copy.
@@ -252,13 +205,7 @@ impl Layout {
     /// The flat layout without iters: one point, at zero.
     #[must_use]
     pub const fn new() -> Self {
-        Self {
-            iters: heapless::Vec::new(),
-            shard_len: 0,
-            offset: heapless::Vec::new(),
-            profile: heapless::Vec::new(),
-            post: PostMap::None,
-        }
+        Self { iters: heapless::Vec::new(), shard_len: 0, offset: heapless::Vec::new(), profile: heapless::Vec::new(), post: PostMap::None }
     }
 
     /// A flat layout of these iters, fastest first.
@@ -294,18 +241,8 @@ impl Layout {
     /// The layout as plain slices.
     #[must_use]
     pub fn view(&self) -> LayoutRef<'_> {
-        let (shard, replica) = self
-            .iters
-            .as_slice()
-            .split_at_checked(usize::from(self.shard_len))
-            .unwrap_or((&[], &[]));
-        LayoutRef {
-            shard,
-            replica,
-            offset: self.offset.as_slice(),
-            profile: Profile::from_tokens(self.profile.as_slice()),
-            post: self.post,
-        }
+        let (shard, replica) = self.iters.as_slice().split_at_checked(usize::from(self.shard_len)).unwrap_or((&[], &[]));
+        LayoutRef { shard, replica, offset: self.offset.as_slice(), profile: Profile::from_tokens(self.profile.as_slice()), post: self.post }
     }
 
     /// Appends a shard iter (slowest so far) and leaves the profile alone: for flat layouts.
@@ -327,14 +264,9 @@ impl Layout {
 
     fn push_iter(&mut self, it: Iter) -> Result<()> {
         if it.extent == 0 {
-            return Err(Error::BadExtent {
-                iter: position(self.iters.len()),
-            });
+            return Err(Error::BadExtent { iter: position(self.iters.len()) });
         }
-        self.iters.push(it).map_err(|_| Error::Capacity {
-            limit: Limit::Iters,
-            max: MAX_ITERS as u32,
-        })
+        self.iters.push(it).map_err(|_| Error::Capacity { limit: Limit::Iters, max: MAX_ITERS as u32 })
     }
 
     /// Adds to the offset on an axis. A sum of zero removes it.
@@ -342,13 +274,8 @@ impl Layout {
         if let Some(o) = self.offset.iter_mut().find(|o| o.axis == axis) {
             *o = Offset::symbolic(o.value().checked_add(value)?, axis);
         } else if value != Int::ZERO {
-            let full = Error::Capacity {
-                limit: Limit::Offsets,
-                max: MAX_OFFSETS as u32,
-            };
-            self.offset
-                .push(Offset::symbolic(value, axis))
-                .map_err(|_| full)?;
+            let full = Error::Capacity { limit: Limit::Offsets, max: MAX_OFFSETS as u32 };
+            self.offset.push(Offset::symbolic(value, axis)).map_err(|_| full)?;
         }
         self.offset.retain(|o| o.value != Int::ZERO);
         Ok(())
@@ -382,10 +309,7 @@ impl Layout {
 
     /// Appends a profile token.
     pub(crate) fn push_token(&mut self, token: u8) -> Result<()> {
-        let full = Error::Capacity {
-            limit: Limit::Profile,
-            max: MAX_PROFILE as u32,
-        };
+        let full = Error::Capacity { limit: Limit::Profile, max: MAX_PROFILE as u32 };
         self.profile.push(token).map_err(|_| full)
     }
 

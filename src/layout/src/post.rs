@@ -47,15 +47,9 @@ impl Swizzle {
     /// Checks the bounds of [`Swizzle::new`].
     pub const fn check(self) -> Result<()> {
         let d = self.s.unsigned_abs();
-        let top = (self.b as u16)
-            .saturating_add(self.m as u16)
-            .saturating_add(d as u16);
+        let top = (self.b as u16).saturating_add(self.m as u16).saturating_add(d as u16);
         if d < self.b || top > 63 {
-            return Err(Error::BadSwizzle {
-                b: self.b,
-                m: self.m,
-                s: self.s,
-            });
+            return Err(Error::BadSwizzle { b: self.b, m: self.m, s: self.s });
         }
         Ok(())
     }
@@ -66,23 +60,13 @@ impl Swizzle {
         let mask = 1u64.wrapping_shl(self.b as u32).wrapping_sub(1);
         let d = self.s.unsigned_abs() as u32;
         let low = mask.wrapping_shl(self.m as u32);
-        if self.s >= 0 {
-            x ^ (x.wrapping_shr(d) & low)
-        } else {
-            x ^ (x & low).wrapping_shl(d)
-        }
+        if self.s >= 0 { x ^ (x.wrapping_shr(d) & low) } else { x ^ (x & low).wrapping_shl(d) }
     }
 
     /// One past the highest bit that the swizzle reads or writes: it maps each aligned block of `2^bits` to itself.
     #[must_use]
     pub const fn period_bits(self) -> u32 {
-        if self.b == 0 {
-            0
-        } else {
-            (self.b as u32)
-                .saturating_add(self.m as u32)
-                .saturating_add(self.s.unsigned_abs() as u32)
-        }
+        if self.b == 0 { 0 } else { (self.b as u32).saturating_add(self.m as u32).saturating_add(self.s.unsigned_abs() as u32) }
     }
 
     /// The same swizzle counted in units `2^shift` times as small (negative: larger), as recasting does:
@@ -90,11 +74,7 @@ impl Swizzle {
     pub const fn rescaled(self, shift: i8, unit: Unit) -> Result<Self> {
         match self.m.checked_add_signed(shift) {
             Some(m) => Self::new(self.b, m, self.s, unit),
-            None => Err(Error::BadSwizzle {
-                b: self.b,
-                m: self.m,
-                s: self.s,
-            }),
+            None => Err(Error::BadSwizzle { b: self.b, m: self.m, s: self.s }),
         }
     }
 }
@@ -124,10 +104,7 @@ pub struct Padding {
 impl Padding {
     /// Paddings in the order given.
     pub const fn new(pads: &[Pad], unit: Unit) -> Result<Self> {
-        const NONE: Pad = Pad {
-            interval: 1,
-            pad: 0,
-        };
+        const NONE: Pad = Pad { interval: 1, pad: 0 };
         let (all, len) = match pads {
             [] => ([NONE; MAX_PADS], 0),
             [a] => ([*a, NONE, NONE, NONE], 1),
@@ -135,10 +112,7 @@ impl Padding {
             [a, b, c] => ([*a, *b, *c, NONE], 3),
             [a, b, c, d] => ([*a, *b, *c, *d], 4),
             _ => {
-                return Err(Error::Capacity {
-                    limit: Limit::Pads,
-                    max: MAX_PADS as u32,
-                });
+                return Err(Error::Capacity { limit: Limit::Pads, max: MAX_PADS as u32 });
             }
         };
         let [a, b, c, d] = all;
@@ -151,11 +125,7 @@ impl Padding {
         } else if d.interval == 0 {
             3
         } else {
-            return Ok(Self {
-                pads: all,
-                len,
-                unit,
-            });
+            return Ok(Self { pads: all, len, unit });
         };
         Err(Error::BadPadding { pair })
     }
@@ -178,9 +148,7 @@ impl Padding {
         for p in self.pads() {
             let runs = match p.interval.is_power_of_two() {
                 true => x.wrapping_shr(p.interval.trailing_zeros()),
-                false => x
-                    .checked_div(u64::from(p.interval))
-                    .ok_or(Error::BadPadding { pair: 0 })?,
+                false => x.checked_div(u64::from(p.interval)).ok_or(Error::BadPadding { pair: 0 })?,
             };
             let gap = runs.checked_mul(u64::from(p.pad)).ok_or(Error::Overflow)?;
             y = y.checked_add(gap).ok_or(Error::Overflow)?;
@@ -209,9 +177,7 @@ impl PostMap {
     /// Whether the map changes nothing, whatever its spelling.
     #[must_use]
     pub fn is_identity(&self) -> bool {
-        let flat = self
-            .padding()
-            .is_none_or(|p| p.pads().iter().all(|p| p.pad == 0));
+        let flat = self.padding().is_none_or(|p| p.pads().iter().all(|p| p.pad == 0));
         flat && self.swizzle().is_none_or(|s| s.b == 0)
     }
 

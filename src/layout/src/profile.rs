@@ -72,17 +72,10 @@ impl<'a> Profile<'a> {
             return Ok(());
         }
         let leaves = self.0.iter().filter(|t| **t == LEAF).count();
-        let bad = Error::BadProfile {
-            iters: u16::try_from(iters).unwrap_or(u16::MAX),
-            leaves: u16::try_from(leaves).unwrap_or(u16::MAX),
-        };
+        let bad = Error::BadProfile { iters: u16::try_from(iters).unwrap_or(u16::MAX), leaves: u16::try_from(leaves).unwrap_or(u16::MAX) };
         let mut rest = Nodes { tokens: self.0 };
         let one = rest.next().is_some() && rest.tokens.is_empty();
-        if one && leaves == iters && self.0.iter().all(|t| *t <= CLOSE) {
-            Ok(())
-        } else {
-            Err(bad)
-        }
+        if one && leaves == iters && self.0.iter().all(|t| *t <= CLOSE) { Ok(()) } else { Err(bad) }
     }
 
     /// The tokens inside the outer tuple; a leaf stands for itself.
@@ -144,11 +137,7 @@ impl<'a> Modes<'a> {
     /// The modes of a tree over `shard`.
     #[must_use]
     pub fn new(shard: &'a [Iter], profile: Profile<'a>) -> Self {
-        Self {
-            shard,
-            nodes: profile.children(),
-            flat: profile.is_flat(),
-        }
+        Self { shard, nodes: profile.children(), flat: profile.is_flat() }
     }
 }
 

@@ -54,10 +54,7 @@ impl LayoutRef<'_> {
         let iters = self.shard.iter().chain(self.replica).map(Iter::axis);
         for axis in iters.chain(self.offset.iter().map(|o| o.axis())) {
             if !out.contains(&axis) {
-                out.push(axis).map_err(|_| Error::Capacity {
-                    limit: Limit::Axes,
-                    max: MAX_AXES as u32,
-                })?;
+                out.push(axis).map_err(|_| Error::Capacity { limit: Limit::Axes, max: MAX_AXES as u32 })?;
             }
         }
         Ok(out)
@@ -76,17 +73,9 @@ impl LayoutRef<'_> {
     pub fn reach(&self, axis: AxisId) -> Result<(i64, i64)> {
         let start = self.offset_of(axis)?.value()?;
         let (mut low, mut high) = (start, start);
-        for it in self
-            .shard
-            .iter()
-            .chain(self.replica)
-            .filter(|it| it.axis() == axis)
-        {
+        for it in self.shard.iter().chain(self.replica).filter(|it| it.axis() == axis) {
             let steps = i64::from(it.extent_value()?).wrapping_sub(1).max(0);
-            let way = it
-                .stride_value()?
-                .checked_mul(steps)
-                .ok_or(Error::Overflow)?;
+            let way = it.stride_value()?.checked_mul(steps).ok_or(Error::Overflow)?;
             low = low.checked_add(way.min(0)).ok_or(Error::Overflow)?;
             high = high.checked_add(way.max(0)).ok_or(Error::Overflow)?;
         }
@@ -131,20 +120,14 @@ impl LayoutRef<'_> {
         if let Some(p) = self.post.padding() {
             top = p.apply(top)?;
         }
-        i64::try_from(top)
-            .ok()
-            .and_then(|t| t.checked_add(1))
-            .ok_or(Error::Overflow)
+        i64::try_from(top).ok().and_then(|t| t.checked_add(1)).ok_or(Error::Overflow)
     }
 
     /// The smallest window that holds 0 and every position on `axis` before the post-map (TIRx's `span`, which is
     /// the same for non-negative strides).
     pub fn span(&self, axis: AxisId) -> Result<i64> {
         let (low, high) = self.reach(axis)?;
-        high.max(0)
-            .checked_sub(low.min(0))
-            .and_then(|w| w.checked_add(1))
-            .ok_or(Error::Overflow)
+        high.max(0).checked_sub(low.min(0)).and_then(|w| w.checked_add(1)).ok_or(Error::Overflow)
     }
 
     /// Whether different logical coordinates have no position in common. Exact.
@@ -188,17 +171,8 @@ impl LayoutRef<'_> {
                 }
                 continue;
             }
-            let full = Error::Capacity {
-                limit: Limit::Iters,
-                max: MAX_ITERS as u32,
-            };
-            out.push(Walk {
-                stride,
-                extent,
-                shard,
-                iter: position(k),
-            })
-            .map_err(|_| full)?;
+            let full = Error::Capacity { limit: Limit::Iters, max: MAX_ITERS as u32 };
+            out.push(Walk { stride, extent, shard, iter: position(k) }).map_err(|_| full)?;
         }
         sort_by(&mut out, |a, b| a.stride < b.stride);
         Ok(Ok(out))
@@ -213,29 +187,11 @@ impl LayoutRef<'_> {
             return u64::try_from(self.reach(axis)?.1).map_err(|_| Error::Overflow);
         };
         let mut walks = Walks::new();
-        for it in self
-            .shard
-            .iter()
-            .chain(self.replica)
-            .filter(|it| it.axis() == axis)
-        {
-            let (extent, stride) = (
-                u64::from(it.extent_value()?),
-                it.stride_value()?.unsigned_abs(),
-            );
+        for it in self.shard.iter().chain(self.replica).filter(|it| it.axis() == axis) {
+            let (extent, stride) = (u64::from(it.extent_value()?), it.stride_value()?.unsigned_abs());
             if extent > 1 && stride > 0 {
-                let full = Error::Capacity {
-                    limit: Limit::Iters,
-                    max: MAX_ITERS as u32,
-                };
-                walks
-                    .push(Walk {
-                        stride,
-                        extent,
-                        shard: true,
-                        iter: 0,
-                    })
-                    .map_err(|_| full)?;
+                let full = Error::Capacity { limit: Limit::Iters, max: MAX_ITERS as u32 };
+                walks.push(Walk { stride, extent, shard: true, iter: 0 }).map_err(|_| full)?;
             }
         }
         sort_by(&mut walks, |a, b| a.stride > b.stride);
@@ -256,9 +212,7 @@ impl LayoutRef<'_> {
         let (mut level, mut sum, mut fuel) = (0usize, start, FUEL);
         let mut entering = true;
         loop {
-            fuel = fuel
-                .checked_sub(1)
-                .ok_or(Error::Undecided { steps: FUEL })?;
+            fuel = fuel.checked_sub(1).ok_or(Error::Undecided { steps: FUEL })?;
             let back = match (walks.get(level), digit.get_mut(level), sums.get_mut(level)) {
                 (Some(w), Some(d), Some(s)) => {
                     if entering {
@@ -317,9 +271,7 @@ fn collide(walks: &Walks) -> Result<Option<u8>> {
         let _ = reach.push(far);
         let _ = unit.push(common);
         nested = nested && far < i128::from(w.stride);
-        far = far.saturating_add(
-            i128::from(w.stride).saturating_mul(i128::from(w.extent.saturating_sub(1))),
-        );
+        far = far.saturating_add(i128::from(w.stride).saturating_mul(i128::from(w.extent.saturating_sub(1))));
         common = gcd(common, w.stride);
     }
     if nested {
@@ -336,16 +288,10 @@ fn collide(walks: &Walks) -> Result<Option<u8>> {
     };
     let (mut level, mut sum, mut entering) = (top, 0i128, true);
     loop {
-        fuel = fuel
-            .checked_sub(1)
-            .ok_or(Error::Undecided { steps: FUEL })?;
-        let (Some(w), Some(n), Some(e), Some(st), Some(s)) = (
-            walks.get(level),
-            next.get_mut(level),
-            end.get_mut(level),
-            step.get_mut(level),
-            sums.get_mut(level),
-        ) else {
+        fuel = fuel.checked_sub(1).ok_or(Error::Undecided { steps: FUEL })?;
+        let (Some(w), Some(n), Some(e), Some(st), Some(s)) =
+            (walks.get(level), next.get_mut(level), end.get_mut(level), step.get_mut(level), sums.get_mut(level))
+        else {
             return Ok(None);
         };
         if entering {
@@ -369,11 +315,7 @@ fn collide(walks: &Walks) -> Result<Option<u8>> {
             // sum is 0 here: the candidates of the first level are exact.
             entering = false;
             let moved = |k: usize| -> bool {
-                let used = next
-                    .get(k)
-                    .copied()
-                    .unwrap_or(0)
-                    .saturating_sub(step.get(k).copied().unwrap_or(0));
+                let used = next.get(k).copied().unwrap_or(0).saturating_sub(step.get(k).copied().unwrap_or(0));
                 used != 0 && walks.get(k).is_some_and(|w| w.shard)
             };
             if let Some(k) = (0..walks.len()).rev().find(|k| moved(*k)) {
@@ -392,12 +334,10 @@ fn candidates(sum: i128, reach: i128, unit: u64, w: &Walk) -> (i128, i128, i128)
     const EMPTY: (i128, i128, i128) = (1, 0, 1);
     let stride = i128::from(w.stride);
     let most = i128::from(w.extent).saturating_sub(1);
-    let low = (reach.saturating_neg().saturating_sub(sum))
-        .checked_div_euclid(stride)
-        .map(|q| {
-            let exact = q.saturating_mul(stride) == reach.saturating_neg().saturating_sub(sum);
-            if exact { q } else { q.saturating_add(1) }
-        });
+    let low = (reach.saturating_neg().saturating_sub(sum)).checked_div_euclid(stride).map(|q| {
+        let exact = q.saturating_mul(stride) == reach.saturating_neg().saturating_sub(sum);
+        if exact { q } else { q.saturating_add(1) }
+    });
     let high = reach.saturating_sub(sum).checked_div_euclid(stride);
     let (Some(low), Some(high)) = (low, high) else {
         return EMPTY;
@@ -412,15 +352,8 @@ fn candidates(sum: i128, reach: i128, unit: u64, w: &Walk) -> (i128, i128, i128)
     if sum.checked_rem(gi) != Some(0) {
         return EMPTY;
     }
-    let target = sum
-        .checked_div(gi)
-        .unwrap_or(0)
-        .saturating_neg()
-        .checked_rem_euclid(modulus)
-        .unwrap_or(0);
-    let slope = i128::from(w.stride.checked_div(g).unwrap_or(1))
-        .checked_rem_euclid(modulus)
-        .unwrap_or(0);
+    let target = sum.checked_div(gi).unwrap_or(0).saturating_neg().checked_rem_euclid(modulus).unwrap_or(0);
+    let slope = i128::from(w.stride.checked_div(g).unwrap_or(1)).checked_rem_euclid(modulus).unwrap_or(0);
     let residue = match inverse_mod(slope, modulus) {
         Some(inv) => match target.checked_mul(inv) {
             Some(p) => p.checked_rem_euclid(modulus).unwrap_or(0),
@@ -428,10 +361,7 @@ fn candidates(sum: i128, reach: i128, unit: u64, w: &Walk) -> (i128, i128, i128)
         },
         None => 0,
     };
-    let ahead = residue
-        .saturating_sub(low)
-        .checked_rem_euclid(modulus)
-        .unwrap_or(0);
+    let ahead = residue.saturating_sub(low).checked_rem_euclid(modulus).unwrap_or(0);
     (low.saturating_add(ahead), high, modulus)
 }
 
@@ -444,11 +374,7 @@ fn inverse_mod(a: i128, m: i128) -> Option<i128> {
         (r0, r1) = (r1, r0.checked_sub(q.checked_mul(r1)?)?);
         (t0, t1) = (t1, t0.checked_sub(q.checked_mul(t1)?)?);
     }
-    if r0 == 1 {
-        t0.checked_rem_euclid(m)
-    } else {
-        None
-    }
+    if r0 == 1 { t0.checked_rem_euclid(m) } else { None }
 }
 
 /// The greatest common divisor; `gcd(0, b) = b`.

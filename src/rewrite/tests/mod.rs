@@ -2,10 +2,7 @@
 use super::{Ring, RunError, Swaps, next_swaps};
 use crate::expr::{Arena, ExprError, ExprId, Node, SimplifyScratch, Variable, simplify};
 use heapless::Vec;
-use lanebook_tables::{
-    BuildNode, Cond, CondArg, IndexOp, Language, Let, NO_SLOT, PatternNode, Rule, RuleId, RuleSet,
-    Rules, Word,
-};
+use lanebook_tables::{BuildNode, Cond, CondArg, IndexOp, Language, Let, NO_SLOT, PatternNode, Rule, RuleId, RuleSet, Rules, Word};
 
 const N: usize = 64;
 
@@ -20,66 +17,25 @@ struct Store {
 
 impl Store {
     fn new() -> Self {
-        Self {
-            nodes: Vec::new(),
-            variables: Vec::new(),
-            buckets: [ExprId::NONE; N],
-            forward: [ExprId::NONE; N],
-            uses: [0; N],
-            work: Vec::new(),
-        }
+        Self { nodes: Vec::new(), variables: Vec::new(), buckets: [ExprId::NONE; N], forward: [ExprId::NONE; N], uses: [0; N], work: Vec::new() }
     }
     fn split(&mut self) -> (Arena<'_>, SimplifyScratch<'_>) {
         (
             Arena::new(&mut self.nodes, &mut self.variables, &mut self.buckets),
-            SimplifyScratch {
-                forward: &mut self.forward,
-                uses: &mut self.uses,
-                work: &mut self.work,
-            },
+            SimplifyScratch { forward: &mut self.forward, uses: &mut self.uses, work: &mut self.work },
         )
     }
 }
 
-const fn rule(
-    name: &'static str,
-    pattern: &'static [PatternNode],
-    replacement: &'static [BuildNode],
-) -> Rule<'static> {
-    Rule {
-        name,
-        language: Language::Index,
-        phase: 0,
-        priority: 0,
-        slots: 3,
-        pattern,
-        lets: &[],
-        conditions: &[],
-        replacement,
-        doc: "",
-    }
+const fn rule(name: &'static str, pattern: &'static [PatternNode], replacement: &'static [BuildNode]) -> Rule<'static> {
+    Rule { name, language: Language::Index, phase: 0, priority: 0, slots: 3, pattern, lets: &[], conditions: &[], replacement }
 }
 
 /// x + 0 = x; (x + c) + d = x + (c + d); x ^ y = y where y is below 4 (wrong on purpose: it shows conditions).
 const RULES: &[Rule<'static>] = &[
-    rule(
-        "zero",
-        &[
-            PatternNode::Index(IndexOp::Add, 2, NO_SLOT),
-            PatternNode::Any(0),
-            PatternNode::Const(0),
-        ],
-        &[BuildNode::Slot(0)],
-    ),
+    rule("zero", &[PatternNode::Index(IndexOp::Add, 2, NO_SLOT), PatternNode::Any(0), PatternNode::Const(0)], &[BuildNode::Slot(0)]),
     Rule {
-        lets: &[Let {
-            slot: 3,
-            term: &[
-                BuildNode::Fold(IndexOp::Add, 2),
-                BuildNode::Slot(1),
-                BuildNode::Slot(2),
-            ],
-        }],
+        lets: &[Let { slot: 3, term: &[BuildNode::Fold(IndexOp::Add, 2), BuildNode::Slot(1), BuildNode::Slot(2)] }],
         ..rule(
             "merge",
             &[
@@ -89,74 +45,25 @@ const RULES: &[Rule<'static>] = &[
                 PatternNode::AnyConst(1),
                 PatternNode::AnyConst(2),
             ],
-            &[
-                BuildNode::Index(IndexOp::Add, 2),
-                BuildNode::Slot(0),
-                BuildNode::Slot(3),
-            ],
+            &[BuildNode::Index(IndexOp::Add, 2), BuildNode::Slot(0), BuildNode::Slot(3)],
         )
     },
     Rule {
-        conditions: &[Cond {
-            word: Word::Below,
-            args: &[CondArg::Slot(1), CondArg::Const(4)],
-        }],
-        ..rule(
-            "small",
-            &[
-                PatternNode::Index(IndexOp::Xor, 2, NO_SLOT),
-                PatternNode::Any(0),
-                PatternNode::Any(1),
-            ],
-            &[BuildNode::Slot(1)],
-        )
+        conditions: &[Cond { word: Word::Below, args: &[CondArg::Slot(1), CondArg::Const(4)] }],
+        ..rule("small", &[PatternNode::Index(IndexOp::Xor, 2, NO_SLOT), PatternNode::Any(0), PatternNode::Any(1)], &[BuildNode::Slot(1)])
     },
     // x | y = y | x, for ever.
     rule(
         "endless",
-        &[
-            PatternNode::Index(IndexOp::Or, 2, NO_SLOT),
-            PatternNode::Any(0),
-            PatternNode::Any(1),
-        ],
-        &[
-            BuildNode::Index(IndexOp::Or, 2),
-            BuildNode::Index(IndexOp::Add, 2),
-            BuildNode::Slot(0),
-            BuildNode::Const(1, 32),
-            BuildNode::Slot(1),
-        ],
+        &[PatternNode::Index(IndexOp::Or, 2, NO_SLOT), PatternNode::Any(0), PatternNode::Any(1)],
+        &[BuildNode::Index(IndexOp::Or, 2), BuildNode::Index(IndexOp::Add, 2), BuildNode::Slot(0), BuildNode::Const(1, 32), BuildNode::Slot(1)],
     ),
-    rule(
-        "broken",
-        &[
-            PatternNode::Index(IndexOp::Mul, 2, NO_SLOT),
-            PatternNode::Any(0),
-            PatternNode::Any(1),
-        ],
-        &[BuildNode::Index(IndexOp::Mul, 2)],
-    ),
+    rule("broken", &[PatternNode::Index(IndexOp::Mul, 2, NO_SLOT), PatternNode::Any(0), PatternNode::Any(1)], &[BuildNode::Index(IndexOp::Mul, 2)]),
 ];
 
-const ROOTS: &[&[RuleId]] = &[
-    &[RuleId(0), RuleId(1)],
-    &[],
-    &[RuleId(4)],
-    &[RuleId(9)],
-    &[RuleId(3)],
-    &[RuleId(2)],
-];
-const TABLE: Rules<'static> = Rules {
-    rules: RULES,
-    sets: &[RuleSet {
-        language: Language::Index,
-        isa: None,
-        phase: 0,
-        roots: ROOTS,
-    }],
-    passes: &[],
-    phases: &["all"],
-};
+const ROOTS: &[&[RuleId]] = &[&[RuleId(0), RuleId(1)], &[], &[RuleId(4)], &[RuleId(9)], &[RuleId(3)], &[RuleId(2)]];
+const TABLE: Rules<'static> =
+    Rules { rules: RULES, sets: &[RuleSet { language: Language::Index, isa: None, phase: 0, roots: ROOTS }], passes: &[], phases: &["all"] };
 
 fn var(arena: &mut Arena<'_>, variable: Variable) -> ExprId {
     arena.variable_node(variable).unwrap().1
@@ -174,16 +81,7 @@ fn rewrites_from_the_leaves_and_traces() {
     let mut roots = [sum];
     let (mut fuel, mut entries) = (10, [None; 2]);
     let mut ring = Ring::new(&mut entries);
-    let stats = simplify(
-        &mut arena,
-        &TABLE,
-        0,
-        &mut roots,
-        &mut scratch,
-        &mut fuel,
-        |rule, at| ring.record(rule, at),
-    )
-    .unwrap();
+    let stats = simplify(&mut arena, &TABLE, 0, &mut roots, &mut scratch, &mut fuel, |rule, at| ring.record(rule, at)).unwrap();
     let twelve = arena.op_const(IndexOp::Add, x, 12).unwrap();
     assert_eq!(roots, [twelve]);
     assert_eq!((stats.applied, fuel, ring.total()), (3, 7, 3));
@@ -196,20 +94,9 @@ fn a_replacement_is_simplified_too() {
     let (mut arena, mut scratch) = store.split();
     let x = var(&mut arena, Variable::word());
     let a = arena.op_const(IndexOp::Add, x, 5).unwrap();
-    let b = arena
-        .op_const(IndexOp::Add, a, u64::from(u32::MAX) - 4)
-        .unwrap();
+    let b = arena.op_const(IndexOp::Add, a, u64::from(u32::MAX) - 4).unwrap();
     let mut roots = [b];
-    simplify(
-        &mut arena,
-        &TABLE,
-        0,
-        &mut roots,
-        &mut scratch,
-        &mut 10,
-        |_, _| {},
-    )
-    .unwrap();
+    simplify(&mut arena, &TABLE, 0, &mut roots, &mut scratch, &mut 10, |_, _| {}).unwrap();
     assert_eq!(roots, [x]);
 }
 
@@ -217,22 +104,10 @@ fn a_replacement_is_simplified_too() {
 fn commuting_words_match_in_either_order_and_conditions_choose() {
     let mut store = Store::new();
     let (mut arena, mut scratch) = store.split();
-    let (small, large) = (
-        var(&mut arena, Variable::word().below(4)),
-        var(&mut arena, Variable::word()),
-    );
+    let (small, large) = (var(&mut arena, Variable::word().below(4)), var(&mut arena, Variable::word()));
     let both = arena.op(IndexOp::Xor, &[small, large]).unwrap();
     let mut roots = [both];
-    simplify(
-        &mut arena,
-        &TABLE,
-        0,
-        &mut roots,
-        &mut scratch,
-        &mut 10,
-        |_, _| {},
-    )
-    .unwrap();
+    simplify(&mut arena, &TABLE, 0, &mut roots, &mut scratch, &mut 10, |_, _| {}).unwrap();
     assert_eq!(roots, [small]);
 }
 
@@ -240,26 +115,11 @@ fn commuting_words_match_in_either_order_and_conditions_choose() {
 fn out_of_fuel_leaves_everything_as_it_was() {
     let mut store = Store::new();
     let (mut arena, mut scratch) = store.split();
-    let (x, y) = (
-        var(&mut arena, Variable::word()),
-        var(&mut arena, Variable::word()),
-    );
+    let (x, y) = (var(&mut arena, Variable::word()), var(&mut arena, Variable::word()));
     let or = arena.op(IndexOp::Or, &[x, y]).unwrap();
     let (before, mut roots, mut fuel) = (arena.len(), [or], 5);
-    let error = simplify(
-        &mut arena,
-        &TABLE,
-        0,
-        &mut roots,
-        &mut scratch,
-        &mut fuel,
-        |_, _| {},
-    )
-    .unwrap_err();
-    assert_eq!(
-        (error, roots, arena.len()),
-        (RunError::Fuel { limit: 5 }, [or], before)
-    );
+    let error = simplify(&mut arena, &TABLE, 0, &mut roots, &mut scratch, &mut fuel, |_, _| {}).unwrap_err();
+    assert_eq!((error, roots, arena.len()), (RunError::Fuel { limit: 5 }, [or], before));
     // The arena is usable: equal nodes are still found.
     assert_eq!(arena.op(IndexOp::Or, &[y, x]).unwrap(), or);
     let one = arena.constant(1).unwrap();
@@ -270,64 +130,19 @@ fn out_of_fuel_leaves_everything_as_it_was() {
 fn out_of_room_leaves_everything_as_it_was() {
     let mut store = Store::new();
     let (mut arena, mut scratch) = store.split();
-    let (x, y) = (
-        var(&mut arena, Variable::word()),
-        var(&mut arena, Variable::word()),
-    );
+    let (x, y) = (var(&mut arena, Variable::word()), var(&mut arena, Variable::word()));
     let or = arena.op(IndexOp::Or, &[x, y]).unwrap();
     let (before, mut roots) = (arena.len(), [or]);
-    let error = simplify(
-        &mut arena,
-        &TABLE,
-        0,
-        &mut roots,
-        &mut scratch,
-        &mut 1000,
-        |_, _| {},
-    )
-    .unwrap_err();
-    assert_eq!(
-        error,
-        RunError::Graph(ExprError::Nodes { capacity: N as u16 })
-    );
+    let error = simplify(&mut arena, &TABLE, 0, &mut roots, &mut scratch, &mut 1000, |_, _| {}).unwrap_err();
+    assert_eq!(error, RunError::Graph(ExprError::Nodes { capacity: N as u16 }));
     assert_eq!((roots, arena.len()), ([or], before));
     let mut tiny: Vec<ExprId, 2> = Vec::new();
-    let mut scratch = SimplifyScratch {
-        work: &mut tiny,
-        ..scratch
-    };
-    let error = simplify(
-        &mut arena,
-        &TABLE,
-        0,
-        &mut roots,
-        &mut scratch,
-        &mut 1000,
-        |_, _| {},
-    )
-    .unwrap_err();
+    let mut scratch = SimplifyScratch { work: &mut tiny, ..scratch };
+    let error = simplify(&mut arena, &TABLE, 0, &mut roots, &mut scratch, &mut 1000, |_, _| {}).unwrap_err();
     assert_eq!(error, RunError::Work { capacity: 2 });
-    let mut short = SimplifyScratch {
-        forward: &mut [],
-        ..scratch
-    };
-    let error = simplify(
-        &mut arena,
-        &TABLE,
-        0,
-        &mut roots,
-        &mut short,
-        &mut 1000,
-        |_, _| {},
-    )
-    .unwrap_err();
-    assert_eq!(
-        error,
-        RunError::Graph(ExprError::Scratch {
-            needed: N as u16,
-            lent: 0
-        })
-    );
+    let mut short = SimplifyScratch { forward: &mut [], ..scratch };
+    let error = simplify(&mut arena, &TABLE, 0, &mut roots, &mut short, &mut 1000, |_, _| {}).unwrap_err();
+    assert_eq!(error, RunError::Graph(ExprError::Scratch { needed: N as u16, lent: 0 }));
 }
 
 #[test]
@@ -337,16 +152,7 @@ fn malformed_tables_are_errors() {
     let x = var(&mut arena, Variable::word());
     for (op, rule) in [(IndexOp::Mul, RuleId(4)), (IndexOp::And, RuleId(9))] {
         let mut roots = [arena.op(op, &[x, x]).unwrap()];
-        let error = simplify(
-            &mut arena,
-            &TABLE,
-            0,
-            &mut roots,
-            &mut scratch,
-            &mut 10,
-            |_, _| {},
-        )
-        .unwrap_err();
+        let error = simplify(&mut arena, &TABLE, 0, &mut roots, &mut scratch, &mut 10, |_, _| {}).unwrap_err();
         assert_eq!(error, RunError::BadRule { rule });
     }
 }

@@ -1,4 +1,5 @@
 //! Atoms: what one instruction form does.
+use crate::template::Template;
 use crate::{AccessId, ClassId, DtypeId, IsaId, SourceId, TagId, TermNode};
 use lanebook_layout::LayoutRef;
 
@@ -14,11 +15,11 @@ pub struct Atom<'a> {
     /// Its instruction set.
     pub isa: IsaId,
     /// Its text.
-    pub template: &'a [Piece<'a>],
+    pub template: Template<'a>,
     /// Operands in the template's numbering.
-    pub operands: &'a [Operand<'a>],
+    pub operands: Operands<'a>,
     /// For movers: what goes where.
-    pub movement: Option<Movement<'a>>,
+    pub movement: Option<&'a Movement<'a>>,
     /// For matrix instructions: the shape and which operand is which.
     pub matrix: Option<MatrixShape>,
     /// For arithmetic: the value of the first operand as a term over operand numbers, prefix order.
@@ -102,7 +103,7 @@ pub struct Operand<'a> {
     /// Element type, for matrix operands.
     pub dtype: Option<DtypeId>,
     /// For matrix operands: (row, column) of the operand's matrix to (laneid, bit), over `extents`.
-    pub layout: Option<LayoutRef<'a>>,
+    pub layout: Option<&'a LayoutRef<'a>>,
     /// Logical extents of `layout`, row first.
     pub extents: (u16, u16),
     /// Immediates: lowest and highest value. Registers: the integers it takes in place of a register
@@ -110,6 +111,45 @@ pub struct Operand<'a> {
     pub range: (i64, i64),
     /// The operand is a register with a fixed name that the text does not show (it must be set before).
     pub implicit: bool,
+}
+
+/// The operands of an atom in the template's numbering: references, since many atoms share an operand.
+#[derive(Copy, Clone, Debug)]
+pub struct Operands<'a>(pub &'a [&'a Operand<'a>]);
+
+impl<'a> Operands<'a> {
+    /// An operand by its number.
+    #[must_use]
+    pub fn get(&self, number: usize) -> Option<&'a Operand<'a>> {
+        self.0.get(number).copied()
+    }
+    /// Operand 0.
+    #[must_use]
+    pub fn first(&self) -> Option<&'a Operand<'a>> {
+        self.0.first().copied()
+    }
+    /// How many there are.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.0.len()
+    }
+    /// Whether there is none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+    /// All of them in order.
+    pub fn iter(&self) -> core::iter::Copied<core::slice::Iter<'a, &'a Operand<'a>>> {
+        self.0.iter().copied()
+    }
+}
+
+impl<'a> IntoIterator for Operands<'a> {
+    type Item = &'a Operand<'a>;
+    type IntoIter = core::iter::Copied<core::slice::Iter<'a, &'a Operand<'a>>>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
 }
 
 /// Memory spaces.
@@ -149,7 +189,7 @@ pub struct Side<'a> {
     /// Where.
     pub space: Space,
     /// Register side: logical coordinate to (laneid, bit). Memory side: to (slot, byte); no slot axis = one wave-uniform address.
-    pub layout: LayoutRef<'a>,
+    pub layout: &'a LayoutRef<'a>,
     /// The operand that holds the data (register side) or the address (memory side).
     pub operand: u8,
     /// Second address operand (a wave-uniform base), if any.

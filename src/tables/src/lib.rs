@@ -11,14 +11,19 @@ mod atom;
 mod name;
 mod op;
 mod rule;
+mod template;
 
-pub use arch::{Arch, ArchAtom, BankModel, Counter, Hazard, HazardUse, Isa, Operandless, RegisterClass, RegisterKind, SharedLimits, SyncRule, SyncStep, TupleStyle};
-pub use atom::{Atom, AtomClass, AtomCost, CounterUse, MatrixShape, Movement, OffsetField, Operand, Piece, Role, Side, Source, Space, Status};
+pub use arch::{
+    Arch, ArchAtom, BankModel, Counter, Hazard, HazardUse, Isa, Operandless, RegisterClass, RegisterKind, SharedLimits, SyncRule, SyncStep, TupleStyle,
+};
+pub use atom::{Atom, AtomClass, AtomCost, CounterUse, MatrixShape, Movement, OffsetField, Operand, Operands, Piece, Role, Side, Source, Space, Status};
 pub use name::NameMap;
 pub use op::{LayoutTrait, OpDecl, OpRole};
 pub use rule::{
-    BuildNode, Cond, CondArg, IndexOp, Language, Let, MAX_INSTRUCTIONS, MAX_SLOTS, MAX_TERM, NO_SLOT, Pass, PassStep, PatternNode, Rule, RuleSet, Rules, TermNode, TileBuild, Weights, Word,
+    BuildNode, Cond, CondArg, IndexOp, Language, Let, MAX_INSTRUCTIONS, MAX_SLOTS, MAX_TERM, NO_SLOT, Pass, PassStep, PatternNode, Rule, RuleSet, Rules,
+    TermNode, TileBuild, Weights, Word,
 };
+pub use template::{Pieces, Template};
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(

@@ -132,6 +132,4 @@ pub struct OpDecl<'a> {
     pub writes: bool,
     /// Can be removed when its results are unused.
     pub pure: bool,
-    /// One-line description.
-    pub doc: &'a str,
 }

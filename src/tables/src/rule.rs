@@ -93,16 +93,7 @@ impl IndexOp {
     /// Whether the two arguments may change places.
     #[must_use]
     pub const fn commutes(self) -> bool {
-        matches!(
-            self,
-            IndexOp::Add
-                | IndexOp::Mul
-                | IndexOp::And
-                | IndexOp::Or
-                | IndexOp::Xor
-                | IndexOp::MulWide64
-                | IndexOp::Add64
-        )
+        matches!(self, IndexOp::Add | IndexOp::Mul | IndexOp::And | IndexOp::Or | IndexOp::Xor | IndexOp::MulWide64 | IndexOp::Add64)
     }
 
     /// Width of the value in bits.
@@ -293,15 +284,7 @@ impl Word {
     pub const fn arity(self) -> u8 {
         match self {
             Word::Fits => 3,
-            Word::Disjoint
-            | Word::Covers
-            | Word::Below
-            | Word::Equal
-            | Word::Less
-            | Word::NoCarry
-            | Word::SameLayout
-            | Word::SameSpace
-            | Word::Carried => 2,
+            Word::Disjoint | Word::Covers | Word::Below | Word::Equal | Word::Less | Word::NoCarry | Word::SameLayout | Word::SameSpace | Word::Carried => 2,
             _ => 1,
         }
     }
@@ -309,10 +292,7 @@ impl Word {
     /// Whether the word speaks of tiles (`true`) or of index values.
     #[must_use]
     pub const fn of_tiles(self) -> bool {
-        matches!(
-            self,
-            Word::SameLayout | Word::SameSpace | Word::InRegisters | Word::InMemory | Word::Carried
-        )
+        matches!(self, Word::SameLayout | Word::SameSpace | Word::InRegisters | Word::InMemory | Word::Carried)
     }
 }
 
@@ -404,8 +384,6 @@ pub struct Rule<'a> {
     pub conditions: &'a [Cond<'a>],
     /// Right side.
     pub replacement: &'a [BuildNode],
-    /// One line of algebra.
-    pub doc: &'a str,
 }
 
 /// All rules with their dispatch.
@@ -423,12 +401,7 @@ pub struct Rules<'a> {
 
 impl<'a> Rules<'a> {
     /// No rules.
-    pub const EMPTY: Rules<'static> = Rules {
-        rules: &[],
-        sets: &[],
-        passes: &[],
-        phases: &[],
-    };
+    pub const EMPTY: Rules<'static> = Rules { rules: &[], sets: &[], passes: &[], phases: &[] };
 
     /// The rule of an id.
     #[must_use]
@@ -438,24 +411,14 @@ impl<'a> Rules<'a> {
 
     /// The rules of one language and phase (target rules: for one instruction set). Asked once per pass, not per node.
     #[must_use]
-    pub fn set(
-        &self,
-        language: Language,
-        isa: Option<IsaId>,
-        phase: u8,
-    ) -> Option<&'a RuleSet<'a>> {
-        self.sets
-            .iter()
-            .find(|set| set.language == language && set.isa == isa && set.phase == phase)
+    pub fn set(&self, language: Language, isa: Option<IsaId>, phase: u8) -> Option<&'a RuleSet<'a>> {
+        self.sets.iter().find(|set| set.language == language && set.isa == isa && set.phase == phase)
     }
 
     /// The number of the phase with this name.
     #[must_use]
     pub fn phase_named(&self, name: &str) -> Option<u8> {
-        self.phases
-            .iter()
-            .position(|phase| *phase == name)
-            .and_then(|number| u8::try_from(number).ok())
+        self.phases.iter().position(|phase| *phase == name).and_then(|number| u8::try_from(number).ok())
     }
 }
 

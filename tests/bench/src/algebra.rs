@@ -37,7 +37,13 @@ fn order() -> Order {
 }
 
 fn blocked() -> Base {
-    Base::Blocked(Blocked { size_per_thread: extents(&[1, 8]), threads_per_warp: extents(&[4, 8]), warps_per_cta: extents(&[4, 1]), order: order(), cga: Cga::default() })
+    Base::Blocked(Blocked {
+        size_per_thread: extents(&[1, 8]),
+        threads_per_warp: extents(&[4, 8]),
+        warps_per_cta: extents(&[4, 1]),
+        order: order(),
+        cga: Cga::default(),
+    })
 }
 
 fn accumulators() -> Base {

@@ -1,5 +1,8 @@
-//! Prints the report: `cargo run --release -p lanebook-bench`.
+//! Prints the report: `cargo run --release -p lanebook-bench`; with `-- --steps` the counted address instructions.
 fn main() {
+    if std::env::args().any(|arg| arg == "--steps") {
+        return print!("{}", lanebook_bench::address::listing());
+    }
     if cfg!(debug_assertions) {
         eprintln!("note: built without optimisation; the times mean nothing (use --release)");
     }

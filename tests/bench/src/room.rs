@@ -1,7 +1,7 @@
 //! Room that a compile uses: pools at their fullest, and what the storage types hold.
+use crate::EXAMPLES;
 use crate::report::Report;
 use crate::whole::{Room, archs, read};
-use crate::EXAMPLES;
 use lanebook::TABLES;
 use lanebook::compile::{KernelStorage, compile};
 use lanebook::ir::SmallStorage;

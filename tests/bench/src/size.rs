@@ -59,7 +59,14 @@ fn images(report: &mut Report) {
             && let (Ok(text), Ok(rodata), Ok(data)) = (text.parse::<u32>(), rodata.parse::<u32>(), data.parse::<u32>())
         {
             let budget = if budget == "SMALL" { SMALL } else { LARGE };
-            report.held(SECTION, format!("image {name}"), f64::from(text + rodata + data), "B", budget, format!("the budget; .text {text}, .rodata {rodata}, .data {data}"));
+            report.held(
+                SECTION,
+                format!("image {name}"),
+                f64::from(text + rodata + data),
+                "B",
+                budget,
+                format!("the budget; .text {text}, .rodata {rodata}, .data {data}"),
+            );
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use lanebook::compile::{Compiled, Storage, compile};
 use lanebook::emit::step::{Purpose, Step};
-use lanebook::ir::{SmallStorage, Options, Program, parse, verify};
+use lanebook::ir::{Options, Program, SmallStorage, parse, verify};
 use lanebook::plan::{End, Plan};
 use lanebook::{TABLES, layout};
 use std::path::PathBuf;

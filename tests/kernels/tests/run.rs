@@ -237,7 +237,13 @@ fn every_global_address_is_the_matrix_element() {
                 let (End::Global(global), is_store) = (if let End::Global(_) = m.from { (m.from, false) } else { (m.to, true) }) else { continue };
                 let shape = plan.globals.get(usize::from(global)).expect("a global tile").map.shape;
                 // A is 128x64, B is 64x128, C is 128x128 of wider elements.
-                let which = if is_store { 2 } else if shape.rows > shape.cols { 0 } else { 1 };
+                let which = if is_store {
+                    2
+                } else if shape.rows > shape.cols {
+                    0
+                } else {
+                    1
+                };
                 let (base, cols) = out.bases[which];
                 let bytes = u64::from(shape.bits / 8);
                 let touching: Vec<_> = steps.iter().filter(|(_, s)| m.second != Some(s.atom)).collect();

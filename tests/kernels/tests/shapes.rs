@@ -135,7 +135,8 @@ fn a_copy_through_shared_memory_of_every_width() {
                 let matrix = |id| [Param::Buffer(id), Param::U32(64), Param::U32(64), Param::U32(64)];
                 let params = matrix(ia).into_iter().chain(matrix(ib)).collect();
                 let kernel = if arch.starts_with("gfx") { Kernel::parse_amdgcn(&built) } else { Kernel::parse_ptx(&built) }.unwrap_or_else(|e| panic!("{e}"));
-                run(&kernel, &Launch::new(128, params).banks(BankModel::none()), &mut memory).unwrap_or_else(|f| panic!("{arch} {element} {known}: {f}\n{built}"));
+                run(&kernel, &Launch::new(128, params).banks(BankModel::none()), &mut memory)
+                    .unwrap_or_else(|f| panic!("{arch} {element} {known}: {f}\n{built}"));
                 assert_eq!(memory.bytes(ib), &data[..], "{arch} {element} {known}");
             }
         }

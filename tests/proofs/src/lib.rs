@@ -41,9 +41,7 @@ impl fmt::Display for Refusal {
         match self {
             Refusal::Counterexample(values) => {
                 f.write_str("the sides differ for")?;
-                values
-                    .iter()
-                    .try_for_each(|(name, value)| write!(f, " {name} = {value:#x}"))
+                values.iter().try_for_each(|(name, value)| write!(f, " {name} = {value:#x}"))
             }
             Refusal::Unknown(text) => write!(f, "the solver gave up: {text}"),
             Refusal::NoSolver(text) => {

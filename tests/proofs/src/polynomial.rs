@@ -39,22 +39,14 @@ fn multiply(a: &Polynomial, b: &Polynomial) -> Polynomial {
 
 /// A `lets` or part that stands behind a slot.
 fn behind(formula: &Formula, slot: u8) -> Option<&Node> {
-    formula
-        .lets
-        .iter()
-        .chain(&formula.parts)
-        .find(|(name, _)| *name == slot)
-        .map(|(_, term)| term)
+    formula.lets.iter().chain(&formula.parts).find(|(name, _)| *name == slot).map(|(_, term)| term)
 }
 
 /// Whether an argument of a condition is this term: its slot, the part that the slot is bound to, or its number.
 fn names(formula: &Formula, arg: &CondArg, node: &Node) -> bool {
     match (arg, node) {
         (CondArg::Slot(x), Node::Slot(y)) => x == y,
-        (CondArg::Slot(x), _) => formula
-            .parts
-            .iter()
-            .any(|(slot, part)| slot == x && part == node),
+        (CondArg::Slot(x), _) => formula.parts.iter().any(|(slot, part)| slot == x && part == node),
         (CondArg::Const(x), Node::Const(y, _)) => *x as u64 == *y,
         _ => false,
     }
@@ -76,10 +68,8 @@ fn unmasked<'a>(node: &'a Node, formula: &Formula) -> Option<&'a Node> {
     let [a, mask] = args.as_slice() else {
         return None;
     };
-    let says = |(word, args): &(Word, Vec<CondArg>)| {
-        *word == Word::Covers
-            && matches!(args.as_slice(), [x, y] if names(formula, x, mask) && names(formula, y, a))
-    };
+    let says =
+        |(word, args): &(Word, Vec<CondArg>)| *word == Word::Covers && matches!(args.as_slice(), [x, y] if names(formula, x, mask) && names(formula, y, a));
     formula.conditions.iter().any(says).then_some(a)
 }
 
@@ -90,9 +80,7 @@ fn summands<'a>(node: &'a Node, formula: &Formula, carries: bool) -> Option<[&'a
     };
     let [a, b] = args.as_slice() else { return None };
     let fits = match op {
-        IndexOp::Add => {
-            carries || given(formula, Word::NoCarry, a, b) || given(formula, Word::Disjoint, a, b)
-        }
+        IndexOp::Add => carries || given(formula, Word::NoCarry, a, b) || given(formula, Word::Disjoint, a, b),
         // Disjoint bits: or, exclusive or and sum are one (the rules `add_disjoint`, `xor_disjoint`, proved by the solver).
         IndexOp::Or | IndexOp::Xor => given(formula, Word::Disjoint, a, b),
         _ => false,
@@ -106,9 +94,7 @@ fn extended(node: &Node, formula: &Formula) -> Option<Polynomial> {
         return Some(add(&extended(a, formula)?, &extended(b, formula)?, 1));
     }
     match node {
-        Node::Slot(slot) if behind(formula, *slot).is_none() => {
-            Some(single(vec![(false, *slot)], 1))
-        }
+        Node::Slot(slot) if behind(formula, *slot).is_none() => Some(single(vec![(false, *slot)], 1)),
         Node::Const(value, 32) => Some(single(Vec::new(), *value)),
         _ => None,
     }
@@ -123,11 +109,7 @@ fn expand(node: &Node, formula: &Formula, width: u8) -> Option<Polynomial> {
         return expand(inner, formula, width);
     }
     if let Some([a, b]) = summands(node, formula, true) {
-        return Some(add(
-            &expand(a, formula, width)?,
-            &expand(b, formula, width)?,
-            1,
-        ));
+        return Some(add(&expand(a, formula, width)?, &expand(b, formula, width)?, 1));
     }
     match node {
         Node::Slot(slot) => match behind(formula, *slot) {
@@ -139,34 +121,15 @@ fn expand(node: &Node, formula: &Formula, width: u8) -> Option<Polynomial> {
         Node::Op(op, args) => {
             let [a, b] = args.as_slice() else { return None };
             match (op, b) {
-                (IndexOp::Add64, _) => Some(add(
-                    &expand(a, formula, width)?,
-                    &expand(b, formula, width)?,
-                    1,
-                )),
-                (IndexOp::Sub, _) => Some(add(
-                    &expand(a, formula, width)?,
-                    &expand(b, formula, width)?,
-                    u64::MAX,
-                )),
-                (IndexOp::Mul, _) => Some(multiply(
-                    &expand(a, formula, width)?,
-                    &expand(b, formula, width)?,
-                )),
-                (IndexOp::MulWide64, _) => {
-                    Some(multiply(&extended(a, formula)?, &extended(b, formula)?))
+                (IndexOp::Add64, _) => Some(add(&expand(a, formula, width)?, &expand(b, formula, width)?, 1)),
+                (IndexOp::Sub, _) => Some(add(&expand(a, formula, width)?, &expand(b, formula, width)?, u64::MAX)),
+                (IndexOp::Mul, _) => Some(multiply(&expand(a, formula, width)?, &expand(b, formula, width)?)),
+                (IndexOp::MulWide64, _) => Some(multiply(&extended(a, formula)?, &extended(b, formula)?)),
+                (IndexOp::Shl | IndexOp::Shl64, Node::Const(by, _)) => {
+                    Some(multiply(&expand(a, formula, width)?, &single(Vec::new(), 1u64.checked_shl(*by as u32)?)))
                 }
-                (IndexOp::Shl | IndexOp::Shl64, Node::Const(by, _)) => Some(multiply(
-                    &expand(a, formula, width)?,
-                    &single(Vec::new(), 1u64.checked_shl(*by as u32)?),
-                )),
-                (IndexOp::Shl | IndexOp::Shl64, Node::Slot(slot))
-                    if behind(formula, *slot).is_none() =>
-                {
-                    Some(multiply(
-                        &expand(a, formula, width)?,
-                        &single(vec![(true, *slot)], 1),
-                    ))
+                (IndexOp::Shl | IndexOp::Shl64, Node::Slot(slot)) if behind(formula, *slot).is_none() => {
+                    Some(multiply(&expand(a, formula, width)?, &single(vec![(true, *slot)], 1)))
                 }
                 _ => None,
             }
@@ -181,11 +144,7 @@ fn shifts(nodes: &[&Node]) -> Vec<Node> {
     for node in nodes {
         node.walk(&mut |node| {
             if let Node::Op(IndexOp::Shl | IndexOp::Shr | IndexOp::Shl64, args) = node {
-                out.extend(
-                    args.get(1)
-                        .filter(|amount| !matches!(amount, Node::Const(by, _) if *by < 32))
-                        .cloned(),
-                );
+                out.extend(args.get(1).filter(|amount| !matches!(amount, Node::Const(by, _) if *by < 32)).cloned());
             }
         });
     }
@@ -196,28 +155,14 @@ fn shifts(nodes: &[&Node]) -> Vec<Node> {
 #[must_use]
 pub fn proves(formula: &Formula) -> bool {
     let width = formula.left.width(&formula.slots);
-    let sides: Vec<&Node> = std::iter::once(&formula.left)
-        .chain(formula.lets.iter().map(|(_, term)| term))
-        .collect();
+    let sides: Vec<&Node> = std::iter::once(&formula.left).chain(formula.lets.iter().map(|(_, term)| term)).collect();
     let given = shifts(&sides);
-    if !shifts(&[&formula.right])
-        .iter()
-        .all(|amount| given.contains(amount))
-    {
+    if !shifts(&[&formula.right]).iter().all(|amount| given.contains(amount)) {
         return false;
     }
-    let (Some(left), Some(right)) = (
-        expand(&formula.left, formula, width),
-        expand(&formula.right, formula, width),
-    ) else {
+    let (Some(left), Some(right)) = (expand(&formula.left, formula, width), expand(&formula.right, formula, width)) else {
         return false;
     };
-    let mask = if width == 32 {
-        u64::from(u32::MAX)
-    } else {
-        u64::MAX
-    };
-    add(&left, &right, u64::MAX)
-        .values()
-        .all(|factor| factor & mask == 0)
+    let mask = if width == 32 { u64::from(u32::MAX) } else { u64::MAX };
+    add(&left, &right, u64::MAX).values().all(|factor| factor & mask == 0)
 }

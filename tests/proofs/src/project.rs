@@ -42,11 +42,7 @@ impl Project {
         let loaded = load::load(&sources, &mut diags);
         let hw = model::resolve(&loaded, &mut diags);
         let rules = rules::compile(&sources, &loaded, &hw, &mut diags);
-        if diags.is_empty() {
-            Ok(Self { sources, hw, rules })
-        } else {
-            Err(diags.plain(&sources))
-        }
+        if diags.is_empty() { Ok(Self { sources, hw, rules }) } else { Err(diags.plain(&sources)) }
     }
     /// The tables as the engine takes them, rules included.
     #[must_use]

@@ -36,9 +36,7 @@ pub struct BankCost {
 }
 
 fn in_order(lanes: u32, per_group: u32) -> Vec<Vec<u32>> {
-    (0..lanes / per_group)
-        .map(|g| (g * per_group..(g + 1) * per_group).collect())
-        .collect()
+    (0..lanes / per_group).map(|g| (g * per_group..(g + 1) * per_group).collect()).collect()
 }
 
 impl BankModel {
@@ -53,21 +51,11 @@ impl BankModel {
         let mut rules = Vec::new();
         for (bits, per_group) in [(8, 32), (16, 32), (32, 32), (64, 16), (128, 8)] {
             for verb in ["ld", "st"] {
-                rules.push(BankRule {
-                    op: format!("{verb}.shared.{bits}"),
-                    banks: 32,
-                    bank_bytes: 4,
-                    groups: in_order(32, per_group),
-                });
+                rules.push(BankRule { op: format!("{verb}.shared.{bits}"), banks: 32, bank_bytes: 4, groups: in_order(32, per_group) });
             }
         }
         for op in ["ldmatrix", "stmatrix"] {
-            rules.push(BankRule {
-                op: op.to_string(),
-                banks: 32,
-                bank_bytes: 4,
-                groups: in_order(32, 8),
-            });
+            rules.push(BankRule { op: op.to_string(), banks: 32, bank_bytes: 4, groups: in_order(32, 8) });
         }
         BankModel { rules }
     }
@@ -76,49 +64,26 @@ impl BankModel {
     /// (the schema of `lds_phases.jsonl`); lines of other targets or without a bank count are left out.
     pub fn from_jsonl(gfx: &str, text: &str) -> Result<Self, String> {
         let mut rules = Vec::new();
-        for (index, line) in text
-            .lines()
-            .enumerate()
-            .filter(|(_, l)| !l.trim().is_empty())
-        {
+        for (index, line) in text.lines().enumerate().filter(|(_, l)| !l.trim().is_empty()) {
             let value = json::parse(line).map_err(|e| format!("line {}: {e}", index + 1))?;
             let text_of = |key: &str| value.get(key).and_then(Json::text);
             let number_of = |key: &str| value.get(key).and_then(Json::number);
             if text_of("gfx") != Some(gfx) {
                 continue;
             }
-            let (Some(op), Some(banks), Some(groups)) =
-                (text_of("op"), number_of("banks"), value.get("groups"))
-            else {
+            let (Some(op), Some(banks), Some(groups)) = (text_of("op"), number_of("banks"), value.get("groups")) else {
                 continue;
             };
-            let groups = groups
-                .list()
-                .iter()
-                .map(|g| {
-                    g.list()
-                        .iter()
-                        .filter_map(Json::number)
-                        .map(|n| n as u32)
-                        .collect()
-                })
-                .collect();
+            let groups = groups.list().iter().map(|g| g.list().iter().filter_map(Json::number).map(|n| n as u32).collect()).collect();
             let bank_bytes = number_of("bank_bytes").unwrap_or(4.0) as u32;
-            rules.push(BankRule {
-                op: op.to_string(),
-                banks: banks as u32,
-                bank_bytes,
-                groups,
-            });
+            rules.push(BankRule { op: op.to_string(), banks: banks as u32, bank_bytes, groups });
         }
         Ok(BankModel { rules })
     }
 
     /// The rule of the first of these names that has one.
     pub fn rule(&self, names: &[&str]) -> Option<&BankRule> {
-        names
-            .iter()
-            .find_map(|name| self.rules.iter().find(|r| r.op == *name))
+        names.iter().find_map(|name| self.rules.iter().find(|r| r.op == *name))
     }
 }
 
@@ -161,31 +126,11 @@ mod tests {
         let model = BankModel::nvidia();
         let rule = model.rule(&["ldmatrix"]).expect("rule");
         let column: Vec<_> = (0..8).map(|l| (l, u64::from(l) * 128, 16)).collect();
-        assert_eq!(
-            rule.cost(&column),
-            BankCost {
-                transactions: 8,
-                least: 1
-            }
-        );
-        let swizzled: Vec<_> = (0..8)
-            .map(|l| (l, u64::from(l) * 128 + u64::from(l) * 16, 16))
-            .collect();
-        assert_eq!(
-            rule.cost(&swizzled),
-            BankCost {
-                transactions: 1,
-                least: 1
-            }
-        );
+        assert_eq!(rule.cost(&column), BankCost { transactions: 8, least: 1 });
+        let swizzled: Vec<_> = (0..8).map(|l| (l, u64::from(l) * 128 + u64::from(l) * 16, 16)).collect();
+        assert_eq!(rule.cost(&swizzled), BankCost { transactions: 1, least: 1 });
         let broadcast: Vec<_> = (0..8).map(|l| (l, 64, 16)).collect();
-        assert_eq!(
-            rule.cost(&broadcast),
-            BankCost {
-                transactions: 1,
-                least: 1
-            }
-        );
+        assert_eq!(rule.cost(&broadcast), BankCost { transactions: 1, least: 1 });
     }
 
     #[test]

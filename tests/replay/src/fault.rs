@@ -18,13 +18,7 @@ pub struct ParseFault {
 
 impl fmt::Display for ParseFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "line {}: {}: `{}`",
-            self.line,
-            self.sentence,
-            self.text.trim()
-        )
+        write!(f, "line {}: {}: `{}`", self.line, self.sentence, self.text.trim())
     }
 }
 
@@ -117,12 +111,7 @@ pub(crate) struct Clash {
 
 impl Clash {
     pub fn new(kind: FaultKind, sentence: impl Into<String>) -> Self {
-        Clash {
-            kind,
-            thread: None,
-            address: None,
-            sentence: sentence.into(),
-        }
+        Clash { kind, thread: None, address: None, sentence: sentence.into() }
     }
 
     pub fn at(mut self, address: u64) -> Self {
@@ -136,14 +125,6 @@ impl Clash {
     }
 
     pub fn place(self, line: u32, text: &str, block: [u32; 3]) -> Fault {
-        Fault {
-            kind: self.kind,
-            line,
-            text: text.trim().to_string(),
-            block,
-            thread: self.thread,
-            address: self.address,
-            sentence: self.sentence,
-        }
+        Fault { kind: self.kind, line, text: text.trim().to_string(), block, thread: self.thread, address: self.address, sentence: self.sentence }
     }
 }

@@ -28,45 +28,26 @@ impl Json {
 
     /// The text, if it is one.
     pub fn text(&self) -> Option<&str> {
-        if let Json::Text(text) = self {
-            Some(text)
-        } else {
-            None
-        }
+        if let Json::Text(text) = self { Some(text) } else { None }
     }
 
     /// The number, if it is one.
     pub fn number(&self) -> Option<f64> {
-        if let Json::Number(number) = self {
-            Some(*number)
-        } else {
-            None
-        }
+        if let Json::Number(number) = self { Some(*number) } else { None }
     }
 
     /// The items, none if it is not an array.
     pub fn list(&self) -> &[Json] {
-        if let Json::List(items) = self {
-            items
-        } else {
-            &[]
-        }
+        if let Json::List(items) = self { items } else { &[] }
     }
 }
 
 /// Reads one value that fills the whole text.
 pub fn parse(text: &str) -> Result<Json, String> {
-    let mut reader = Reader {
-        bytes: text.as_bytes(),
-        at: 0,
-    };
+    let mut reader = Reader { bytes: text.as_bytes(), at: 0 };
     let value = reader.value(0)?;
     reader.space();
-    if reader.at == reader.bytes.len() {
-        Ok(value)
-    } else {
-        Err(format!("text after the value at byte {}", reader.at))
-    }
+    if reader.at == reader.bytes.len() { Ok(value) } else { Err(format!("text after the value at byte {}", reader.at)) }
 }
 
 struct Reader<'a> {
@@ -93,15 +74,7 @@ impl Reader<'_> {
     }
 
     fn expect(&mut self, byte: u8) -> Result<(), String> {
-        if self.eat(byte) {
-            Ok(())
-        } else {
-            Err(format!(
-                "expected `{}` at byte {}",
-                char::from(byte),
-                self.at
-            ))
-        }
+        if self.eat(byte) { Ok(()) } else { Err(format!("expected `{}` at byte {}", char::from(byte), self.at)) }
     }
 
     fn value(&mut self, depth: u32) -> Result<Json, String> {
@@ -167,11 +140,7 @@ impl Reader<'_> {
 
     fn scalar(&mut self) -> Result<Json, String> {
         let start = self.at;
-        while self
-            .bytes
-            .get(self.at)
-            .is_some_and(|b| b.is_ascii_alphanumeric() || b"+-.".contains(b))
-        {
+        while self.bytes.get(self.at).is_some_and(|b| b.is_ascii_alphanumeric() || b"+-.".contains(b)) {
             self.at += 1;
         }
         let word = std::str::from_utf8(&self.bytes[start..self.at]).map_err(|e| e.to_string())?;
@@ -179,10 +148,7 @@ impl Reader<'_> {
             "null" => Ok(Json::Null),
             "true" => Ok(Json::Bool(true)),
             "false" => Ok(Json::Bool(false)),
-            _ => word
-                .parse()
-                .map(Json::Number)
-                .map_err(|_| format!("`{word}` is no value")),
+            _ => word.parse().map(Json::Number).map_err(|_| format!("`{word}` is no value")),
         }
     }
 }

@@ -92,9 +92,7 @@ impl Launch {
             return self.only.clone();
         }
         let [gx, gy, gz] = self.grid;
-        (0..gz)
-            .flat_map(|z| (0..gy).flat_map(move |y| (0..gx).map(move |x| [x, y, z])))
-            .collect()
+        (0..gz).flat_map(|z| (0..gy).flat_map(move |y| (0..gx).map(move |x| [x, y, z]))).collect()
     }
 
     /// Parameters one after the other, each at its natural alignment.
@@ -110,10 +108,7 @@ impl Launch {
 
     pub(crate) fn check(&self) -> Result<(), Clash> {
         if self.threads() == 0 || self.threads() > 1024 || self.grid.contains(&0) {
-            let sentence = format!(
-                "a block of {:?} threads in a grid of {:?} cannot run",
-                self.block, self.grid
-            );
+            let sentence = format!("a block of {:?} threads in a grid of {:?} cannot run", self.block, self.grid);
             return Err(Clash::new(FaultKind::Parameter, sentence));
         }
         Ok(())

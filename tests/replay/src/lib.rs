@@ -79,18 +79,12 @@ pub struct Kernel {
 impl Kernel {
     /// Reads a PTX module with one entry.
     pub fn parse_ptx(text: &str) -> Result<Kernel, ParseFault> {
-        Ok(Kernel {
-            body: Body::Ptx(ptx::parse(text)?),
-            lines: text.lines().map(str::to_string).collect(),
-        })
+        Ok(Kernel { body: Body::Ptx(ptx::parse(text)?), lines: text.lines().map(str::to_string).collect() })
     }
 
     /// Reads AMDGCN assembler text with one kernel.
     pub fn parse_amdgcn(text: &str) -> Result<Kernel, ParseFault> {
-        Ok(Kernel {
-            body: Body::Amd(amd::parse(text)?),
-            lines: text.lines().map(str::to_string).collect(),
-        })
+        Ok(Kernel { body: Body::Amd(amd::parse(text)?), lines: text.lines().map(str::to_string).collect() })
     }
 
     /// The entry's name.
@@ -112,16 +106,8 @@ impl Kernel {
     /// (line, mnemonic) of every instruction.
     pub fn instructions(&self) -> Vec<(u32, String)> {
         match &self.body {
-            Body::Ptx(p) => p
-                .code
-                .iter()
-                .map(|s| (s.line, s.mnemonic.clone()))
-                .collect(),
-            Body::Amd(p) => p
-                .code
-                .iter()
-                .map(|s| (s.line, s.mnemonic.clone()))
-                .collect(),
+            Body::Ptx(p) => p.code.iter().map(|s| (s.line, s.mnemonic.clone())).collect(),
+            Body::Amd(p) => p.code.iter().map(|s| (s.line, s.mnemonic.clone())).collect(),
         }
     }
 
@@ -136,19 +122,12 @@ impl Kernel {
 
     /// Lines of the instructions whose mnemonic starts with `prefix`.
     pub fn lines_of(&self, prefix: &str) -> Vec<u32> {
-        self.instructions()
-            .into_iter()
-            .filter(|(_, m)| m.starts_with(prefix))
-            .map(|(line, _)| line)
-            .collect()
+        self.instructions().into_iter().filter(|(_, m)| m.starts_with(prefix)).map(|(line, _)| line).collect()
     }
 
     /// Text of a line, from 1.
     pub fn line(&self, line: u32) -> &str {
-        (line as usize)
-            .checked_sub(1)
-            .and_then(|i| self.lines.get(i))
-            .map_or("", String::as_str)
+        (line as usize).checked_sub(1).and_then(|i| self.lines.get(i)).map_or("", String::as_str)
     }
 }
 
@@ -156,12 +135,7 @@ impl Kernel {
 pub fn run(kernel: &Kernel, launch: &Launch, memory: &mut Memory) -> Result<Report, Fault> {
     launch.check().map_err(|c| c.place(0, "", [0; 3]))?;
     let instructions = kernel.instructions();
-    let mut recorder = recorder::Recorder::new(
-        &launch.banks,
-        instructions.len(),
-        launch.record_accesses,
-        launch.record_matrix,
-    );
+    let mut recorder = recorder::Recorder::new(&launch.banks, instructions.len(), launch.record_accesses, launch.record_matrix);
     let params = launch.pack(memory);
     for block in launch.blocks() {
         let outcome = match &kernel.body {

@@ -34,43 +34,24 @@ pub struct MatrixShape {
 impl MatrixShape {
     /// Rows one after the other without gaps.
     pub fn row_major(rows: u32, cols: u32, element_bytes: u32) -> Self {
-        MatrixShape {
-            rows,
-            cols,
-            row_stride: cols,
-            col_stride: 1,
-            element_bytes,
-        }
+        MatrixShape { rows, cols, row_stride: cols, col_stride: 1, element_bytes }
     }
 
     /// Columns one after the other without gaps.
     pub fn col_major(rows: u32, cols: u32, element_bytes: u32) -> Self {
-        MatrixShape {
-            rows,
-            cols,
-            row_stride: 1,
-            col_stride: rows,
-            element_bytes,
-        }
+        MatrixShape { rows, cols, row_stride: 1, col_stride: rows, element_bytes }
     }
 
     fn at_byte(&self, byte: u64) -> Option<(u32, u32)> {
         let element = byte / u64::from(self.element_bytes);
         let (row, col) = if self.row_stride >= self.col_stride {
             let stride = u64::from(self.row_stride);
-            (
-                element / stride,
-                element % stride / u64::from(self.col_stride),
-            )
+            (element / stride, element % stride / u64::from(self.col_stride))
         } else {
             let stride = u64::from(self.col_stride);
-            (
-                element % stride / u64::from(self.row_stride),
-                element / stride,
-            )
+            (element % stride / u64::from(self.row_stride), element / stride)
         };
-        (row < u64::from(self.rows) && col < u64::from(self.cols))
-            .then_some((row as u32, col as u32))
+        (row < u64::from(self.rows) && col < u64::from(self.cols)).then_some((row as u32, col as u32))
     }
 }
 
@@ -108,12 +89,7 @@ impl Memory {
     /// Adds a buffer with these contents.
     pub fn add(&mut self, name: &str, bytes: Vec<u8>) -> BufferId {
         let written = vec![0; bytes.len()];
-        self.buffers.push(Buffer {
-            name: name.to_string(),
-            bytes,
-            written,
-            shape: None,
-        });
+        self.buffers.push(Buffer { name: name.to_string(), bytes, written, shape: None });
         BufferId(self.buffers.len() as u32 - 1)
     }
 
@@ -134,24 +110,12 @@ impl Memory {
 
     /// Adds values rounded to binary16.
     pub fn add_f16(&mut self, name: &str, values: &[f32]) -> BufferId {
-        self.add(
-            name,
-            values
-                .iter()
-                .flat_map(|&v| number::f32_to_f16(v).to_le_bytes())
-                .collect(),
-        )
+        self.add(name, values.iter().flat_map(|&v| number::f32_to_f16(v).to_le_bytes()).collect())
     }
 
     /// Adds values rounded to bfloat16.
     pub fn add_bf16(&mut self, name: &str, values: &[f32]) -> BufferId {
-        self.add(
-            name,
-            values
-                .iter()
-                .flat_map(|&v| number::f32_to_bf16(v).to_le_bytes())
-                .collect(),
-        )
+        self.add(name, values.iter().flat_map(|&v| number::f32_to_bf16(v).to_le_bytes()).collect())
     }
 
     /// Says how a buffer is to be read in [`Origin::element`].
@@ -176,10 +140,7 @@ impl Memory {
 
     /// The contents as 32-bit words.
     pub fn u32s(&self, id: BufferId) -> Vec<u32> {
-        self.bytes(id)
-            .chunks_exact(4)
-            .map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]]))
-            .collect()
+        self.bytes(id).chunks_exact(4).map(|c| u32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect()
     }
 
     /// The contents as binary32.
@@ -189,10 +150,7 @@ impl Memory {
 
     /// The contents as binary16, widened.
     pub fn f16s(&self, id: BufferId) -> Vec<f32> {
-        self.bytes(id)
-            .chunks_exact(2)
-            .map(|c| number::f16_to_f32(u16::from_le_bytes([c[0], c[1]])))
-            .collect()
+        self.bytes(id).chunks_exact(2).map(|c| number::f16_to_f32(u16::from_le_bytes([c[0], c[1]]))).collect()
     }
 
     /// How often each byte was written by kernels (at most 255).
@@ -213,48 +171,28 @@ impl Memory {
     pub fn origin(&self, tag: Tag) -> Option<Origin> {
         let (buffer, unit) = tags::unpack(tag)?;
         let byte = u64::from(unit) * 2;
-        let element = self
-            .buffers
-            .get(buffer as usize)?
-            .shape
-            .and_then(|s| s.at_byte(byte));
-        Some(Origin {
-            buffer: BufferId(buffer),
-            byte,
-            element,
-        })
+        let element = self.buffers.get(buffer as usize)?.shape.and_then(|s| s.at_byte(byte));
+        Some(Origin { buffer: BufferId(buffer), byte, element })
     }
 
     fn span(&self, address: u64, len: usize) -> Result<(BufferId, usize), Clash> {
         match self.locate(address) {
-            Some((id, offset)) if offset as usize + len <= self.bytes(id).len() => {
-                Ok((id, offset as usize))
-            }
+            Some((id, offset)) if offset as usize + len <= self.bytes(id).len() => Ok((id, offset as usize)),
             Some((id, offset)) => Err(Clash::new(
                 FaultKind::GlobalOutOfBounds,
-                format!(
-                    "{len} bytes at offset {offset} run past the end of buffer `{}` ({} bytes)",
-                    self.name(id),
-                    self.bytes(id).len()
-                ),
+                format!("{len} bytes at offset {offset} run past the end of buffer `{}` ({} bytes)", self.name(id), self.bytes(id).len()),
             )
             .at(address)),
-            None => Err(
-                Clash::new(FaultKind::GlobalOutOfBounds, self.describe_miss(address)).at(address),
-            ),
+            None => Err(Clash::new(FaultKind::GlobalOutOfBounds, self.describe_miss(address)).at(address)),
         }
     }
 
     fn describe_miss(&self, address: u64) -> String {
-        let nearest = (0..self.buffers.len() as u32)
-            .map(BufferId)
-            .min_by_key(|&id| self.address(id).abs_diff(address));
+        let nearest = (0..self.buffers.len() as u32).map(BufferId).min_by_key(|&id| self.address(id).abs_diff(address));
         match nearest {
-            Some(id) => format!(
-                "no buffer is here; nearest is `{}`, {} bytes from its start",
-                self.name(id),
-                i128::from(address) - i128::from(self.address(id))
-            ),
+            Some(id) => {
+                format!("no buffer is here; nearest is `{}`, {} bytes from its start", self.name(id), i128::from(address) - i128::from(self.address(id)))
+            }
             None => "no buffer is here; there are none".to_string(),
         }
     }
@@ -264,11 +202,7 @@ impl Memory {
         let (id, offset) = self.span(address, out.len())?;
         out.copy_from_slice(&self.bytes(id)[offset..offset + out.len()]);
         for (i, tag) in tags.iter_mut().enumerate() {
-            *tag = if offset.is_multiple_of(2) {
-                tags::pack(id.0, (offset / 2 + i) as u64)
-            } else {
-                0
-            };
+            *tag = if offset.is_multiple_of(2) { tags::pack(id.0, (offset / 2 + i) as u64) } else { 0 };
         }
         Ok(())
     }

@@ -37,11 +37,7 @@ pub fn f32_to_f16(value: f32) -> u16 {
 /// binary16 pattern rounded toward zero (AMD's `cvt_pkrtz`).
 pub fn f32_to_f16_rtz(value: f32) -> u16 {
     let nearest = f32_to_f16(value);
-    if value.is_finite() && f16_to_f32(nearest).abs() > value.abs() {
-        nearest - 1
-    } else {
-        nearest
-    }
+    if value.is_finite() && f16_to_f32(nearest).abs() > value.abs() { nearest - 1 } else { nearest }
 }
 
 /// Value of a bfloat16 pattern.

@@ -143,11 +143,7 @@ impl Report {
 
     /// Executions (by warps) of the mnemonics that start with `prefix`.
     pub fn executed(&self, prefix: &str) -> u64 {
-        self.instructions
-            .iter()
-            .filter(|c| c.mnemonic.starts_with(prefix))
-            .map(|c| c.warps)
-            .sum()
+        self.instructions.iter().filter(|c| c.mnemonic.starts_with(prefix)).map(|c| c.warps).sum()
     }
 
     /// Bank conflicts of all sites.
@@ -157,16 +153,7 @@ impl Report {
 
     /// Addresses that a thread of block (0,0,0) used at a line, in order.
     pub fn addresses(&self, line: u32, space: Space, thread: u32) -> Vec<u64> {
-        let here = self
-            .accesses
-            .iter()
-            .filter(|a| a.line == line && a.space == space && a.block == [0; 3]);
-        here.flat_map(|a| {
-            a.addresses
-                .iter()
-                .filter(|(t, _)| *t == thread)
-                .map(|(_, at)| *at)
-        })
-        .collect()
+        let here = self.accesses.iter().filter(|a| a.line == line && a.space == space && a.block == [0; 3]);
+        here.flat_map(|a| a.addresses.iter().filter(|(t, _)| *t == thread).map(|(_, at)| *at)).collect()
     }
 }

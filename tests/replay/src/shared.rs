@@ -92,11 +92,7 @@ impl Shared {
         }
         Err(Clash::new(
             FaultKind::SharedOutOfBounds,
-            format!(
-                "{len} bytes are not within the block's shared memory, {:#x}..{:#x}",
-                self.base,
-                self.base as usize + self.bytes.len()
-            ),
+            format!("{len} bytes are not within the block's shared memory, {:#x}..{:#x}", self.base, self.base as usize + self.bytes.len()),
         )
         .at(address)
         .by(me))
@@ -111,47 +107,22 @@ impl Shared {
             return Ok(());
         };
         let copy = &self.copies[index as usize];
-        let who = if copy.thread == me {
-            "this thread".to_string()
-        } else {
-            format!("thread {}", copy.thread)
-        };
-        Err(Clash::new(
-            FaultKind::AsyncNotWaited,
-            format!(
-                "{verb} while the copy that {who} issued at line {} has not been waited for",
-                copy.line
-            ),
-        )
-        .at(self.address(byte))
-        .by(me))
+        let who = if copy.thread == me { "this thread".to_string() } else { format!("thread {}", copy.thread) };
+        Err(Clash::new(FaultKind::AsyncNotWaited, format!("{verb} while the copy that {who} issued at line {} has not been waited for", copy.line))
+            .at(self.address(byte))
+            .by(me))
     }
 
-    fn check_write_order(
-        &self,
-        byte: usize,
-        me: u32,
-        kind: FaultKind,
-        verb: &str,
-    ) -> Result<(), Clash> {
+    fn check_write_order(&self, byte: usize, me: u32, kind: FaultKind, verb: &str) -> Result<(), Clash> {
         let write = self.writes[byte];
         if write.time == 0 || self.ordered(write.thread, write.time, me) {
             return Ok(());
         }
-        let sentence = format!(
-            "{verb} without a barrier after the write by thread {} at line {}",
-            write.thread, write.line
-        );
+        let sentence = format!("{verb} without a barrier after the write by thread {} at line {}", write.thread, write.line);
         Err(Clash::new(kind, sentence).at(self.address(byte)).by(me))
     }
 
-    fn check_read_order(
-        &self,
-        byte: usize,
-        me: u32,
-        kind: FaultKind,
-        verb: &str,
-    ) -> Result<(), Clash> {
+    fn check_read_order(&self, byte: usize, me: u32, kind: FaultKind, verb: &str) -> Result<(), Clash> {
         for warp in 0..self.warps {
             let read = self.reads[byte * self.warps + warp];
             if read.time == 0 {
@@ -160,15 +131,9 @@ impl Shared {
             let mine = warp == self.warp(me);
             let same = mine && (self.lockstep || read.lane == me % self.warp_lanes);
             if !same && read.time >= self.seen[self.warp(me)][warp] {
-                let who = if read.lane == MANY {
-                    format!("several threads of warp {warp}")
-                } else {
-                    format!("thread {}", warp as u32 * self.warp_lanes + read.lane)
-                };
-                let sentence = format!(
-                    "{verb} without a barrier after the read by {who} at line {}",
-                    read.line
-                );
+                let who =
+                    if read.lane == MANY { format!("several threads of warp {warp}") } else { format!("thread {}", warp as u32 * self.warp_lanes + read.lane) };
+                let sentence = format!("{verb} without a barrier after the read by {who} at line {}", read.line);
                 return Err(Clash::new(kind, sentence).at(self.address(byte)).by(me));
             }
         }
@@ -176,14 +141,7 @@ impl Shared {
     }
 
     /// Reads bytes; `tags` (may be empty) receives one tag for every two bytes from an even address.
-    pub fn read(
-        &mut self,
-        me: u32,
-        line: u32,
-        address: u64,
-        out: &mut [u8],
-        tags: &mut [Tag],
-    ) -> Result<(), Clash> {
+    pub fn read(&mut self, me: u32, line: u32, address: u64, out: &mut [u8], tags: &mut [Tag]) -> Result<(), Clash> {
         let start = self.span(address, out.len() as u32, me)?;
         for (i, slot) in out.iter_mut().enumerate() {
             let byte = start + i;
@@ -197,11 +155,7 @@ impl Shared {
         }
         self.note_read(me, line, start, out.len());
         for (i, tag) in tags.iter_mut().enumerate() {
-            *tag = if start.is_multiple_of(2) {
-                self.tags[start / 2 + i]
-            } else {
-                0
-            };
+            *tag = if start.is_multiple_of(2) { self.tags[start / 2 + i] } else { 0 };
         }
         Ok(())
     }
@@ -226,24 +180,13 @@ impl Shared {
         let time = self.now[warp];
         for byte in start..start + len {
             let read = &mut self.reads[byte * self.warps + warp];
-            let lane = if read.time == time && read.lane != lane {
-                MANY
-            } else {
-                lane
-            };
+            let lane = if read.time == time && read.lane != lane { MANY } else { lane };
             *read = Read { time, lane, line };
         }
     }
 
     /// Writes bytes with one tag for every two bytes (from an even address).
-    pub fn write(
-        &mut self,
-        me: u32,
-        line: u32,
-        address: u64,
-        data: &[u8],
-        tags: &[Tag],
-    ) -> Result<(), Clash> {
+    pub fn write(&mut self, me: u32, line: u32, address: u64, data: &[u8], tags: &[Tag]) -> Result<(), Clash> {
         let start = self.span(address, data.len() as u32, me)?;
         for byte in start..start + data.len() {
             self.check_not_pending(byte, me, "write")?;
@@ -260,45 +203,28 @@ impl Shared {
         self.initialised[start..start + data.len()].fill(true);
         let whole = start.is_multiple_of(2) && data.len().is_multiple_of(2);
         for unit in start / 2..(start + data.len()).div_ceil(2) {
-            self.tags[unit] = if whole {
-                tags.get(unit - start / 2).copied().unwrap_or(0)
-            } else {
-                0
-            };
+            self.tags[unit] = if whole { tags.get(unit - start / 2).copied().unwrap_or(0) } else { 0 };
         }
     }
 
     fn note_write(&mut self, me: u32, line: u32, start: usize, len: usize) {
         let time = self.now[self.warp(me)];
-        self.writes[start..start + len].fill(Write {
-            thread: me,
-            time,
-            line,
-        });
+        self.writes[start..start + len].fill(Write { thread: me, time, line });
     }
 
     /// Starts a copy into shared memory; each piece is (issuing thread, address, data, tags).
-    pub fn begin_copy(
-        &mut self,
-        line: u32,
-        pieces: &[(u32, u64, Vec<u8>, Vec<Tag>)],
-    ) -> Result<u32, Clash> {
+    pub fn begin_copy(&mut self, line: u32, pieces: &[(u32, u64, Vec<u8>, Vec<Tag>)]) -> Result<u32, Clash> {
         let id = self.copies.len() as u32 + 1;
         let mut spans = Vec::with_capacity(pieces.len());
         let thread = pieces.first().map_or(0, |p| p.0);
-        self.copies.push(Copy {
-            thread,
-            line,
-            spans: Vec::new(),
-        });
+        self.copies.push(Copy { thread, line, spans: Vec::new() });
         for (me, address, data, tags) in pieces {
             let start = self.span(*address, data.len() as u32, *me)?;
             for byte in start..start + data.len() {
-                self.check_not_pending(byte, *me, "copy started")
-                    .map_err(|mut c| {
-                        c.kind = FaultKind::AsyncOverwrite;
-                        c
-                    })?;
+                self.check_not_pending(byte, *me, "copy started").map_err(|mut c| {
+                    c.kind = FaultKind::AsyncOverwrite;
+                    c
+                })?;
                 self.check_write_order(byte, *me, FaultKind::AsyncOverwrite, "copy started")?;
                 self.check_read_order(byte, *me, FaultKind::AsyncOverwrite, "copy started")?;
                 self.pending[byte] = id;

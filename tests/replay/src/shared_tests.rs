@@ -16,68 +16,33 @@ fn reads_need_a_barrier_after_other_threads_writes() {
     let mut out = [0; 4];
     s.write(0, 1, 0, &[1, 2, 3, 4], &[]).expect("first write");
     s.read(0, 2, 0, &mut out, &mut []).expect("own data");
-    assert_eq!(
-        kind(s.read(1, 2, 0, &mut out, &mut [])),
-        Some(FaultKind::RaceReadAfterWrite)
-    );
-    assert_eq!(
-        kind(s.read(40, 2, 0, &mut out, &mut [])),
-        Some(FaultKind::RaceReadAfterWrite)
-    );
+    assert_eq!(kind(s.read(1, 2, 0, &mut out, &mut [])), Some(FaultKind::RaceReadAfterWrite));
+    assert_eq!(kind(s.read(40, 2, 0, &mut out, &mut [])), Some(FaultKind::RaceReadAfterWrite));
     s.barrier(&[0, 1]);
-    s.read(40, 2, 0, &mut out, &mut [])
-        .expect("after the barrier");
-    assert_eq!(
-        kind(s.write(0, 3, 0, &[9], &[])),
-        Some(FaultKind::RaceWriteAfterRead)
-    );
+    s.read(40, 2, 0, &mut out, &mut []).expect("after the barrier");
+    assert_eq!(kind(s.write(0, 3, 0, &[9], &[])), Some(FaultKind::RaceWriteAfterRead));
     s.barrier(&[0]);
-    assert_eq!(
-        kind(s.write(0, 3, 0, &[9], &[])),
-        Some(FaultKind::RaceWriteAfterRead)
-    );
+    assert_eq!(kind(s.write(0, 3, 0, &[9], &[])), Some(FaultKind::RaceWriteAfterRead));
     s.barrier(&[0, 1]);
-    s.write(0, 3, 0, &[9], &[])
-        .expect("after the second barrier");
-    assert_eq!(
-        kind(s.write(1, 3, 0, &[9], &[])),
-        Some(FaultKind::RaceWriteAfterWrite)
-    );
+    s.write(0, 3, 0, &[9], &[]).expect("after the second barrier");
+    assert_eq!(kind(s.write(1, 3, 0, &[9], &[])), Some(FaultKind::RaceWriteAfterWrite));
 }
 
 #[test]
 fn copies_are_unusable_until_waited_and_met() {
     let mut s = two_warps();
     let mut out = [0; 4];
-    let id = s
-        .begin_copy(1, &[(0, 8, vec![1, 2, 3, 4], vec![])])
-        .expect("copy");
-    assert_eq!(
-        kind(s.read(0, 2, 8, &mut out, &mut [])),
-        Some(FaultKind::AsyncNotWaited)
-    );
+    let id = s.begin_copy(1, &[(0, 8, vec![1, 2, 3, 4], vec![])]).expect("copy");
+    assert_eq!(kind(s.read(0, 2, 8, &mut out, &mut [])), Some(FaultKind::AsyncNotWaited));
     s.barrier(&[0, 1]);
-    assert_eq!(
-        kind(s.read(0, 2, 8, &mut out, &mut [])),
-        Some(FaultKind::AsyncNotWaited)
-    );
-    assert_eq!(
-        kind(s.write(0, 2, 8, &[0], &[])),
-        Some(FaultKind::AsyncNotWaited)
-    );
+    assert_eq!(kind(s.read(0, 2, 8, &mut out, &mut [])), Some(FaultKind::AsyncNotWaited));
+    assert_eq!(kind(s.write(0, 2, 8, &[0], &[])), Some(FaultKind::AsyncNotWaited));
     s.end_copy(id);
-    s.read(0, 2, 8, &mut out, &mut [])
-        .expect("own copy, waited");
-    assert_eq!(
-        kind(s.read(5, 2, 8, &mut out, &mut [])),
-        Some(FaultKind::RaceReadAfterWrite)
-    );
+    s.read(0, 2, 8, &mut out, &mut []).expect("own copy, waited");
+    assert_eq!(kind(s.read(5, 2, 8, &mut out, &mut [])), Some(FaultKind::RaceReadAfterWrite));
     s.barrier(&[0, 1]);
     s.read(5, 2, 8, &mut out, &mut []).expect("waited and met");
-    let again = s
-        .begin_copy(3, &[(33, 8, vec![0; 4], vec![])])
-        .err()
-        .map(|c| c.kind);
+    let again = s.begin_copy(3, &[(33, 8, vec![0; 4], vec![])]).err().map(|c| c.kind);
     assert_eq!(again, Some(FaultKind::AsyncOverwrite));
 }
 
@@ -86,14 +51,8 @@ fn a_wave_in_lockstep_is_ordered_with_itself() {
     let mut s = Shared::new(0, 16, 128, 64, true);
     s.write(0, 1, 0, &[1; 4], &[]).expect("write");
     s.read(63, 1, 0, &mut [0; 4], &mut []).expect("same wave");
-    assert_eq!(
-        kind(s.read(64, 1, 0, &mut [0; 4], &mut [])),
-        Some(FaultKind::RaceReadAfterWrite)
-    );
+    assert_eq!(kind(s.read(64, 1, 0, &mut [0; 4], &mut [])), Some(FaultKind::RaceReadAfterWrite));
     s.barrier(&[0, 1]);
     s.carry_over(0, 1, 0, 4, true);
-    assert_eq!(
-        kind(s.read(64, 1, 0, &mut [0; 4], &mut [])),
-        Some(FaultKind::RaceReadAfterWrite)
-    );
+    assert_eq!(kind(s.read(64, 1, 0, &mut [0; 4], &mut [])), Some(FaultKind::RaceReadAfterWrite));
 }

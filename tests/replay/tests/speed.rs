@@ -18,11 +18,7 @@ fn a_tile_of_128_by_128_runs_in_seconds() {
     let a: Vec<f32> = (0..n * k).map(|i| (i % 13) as f32 - 6.0).collect();
     let b: Vec<f32> = (0..k * n).map(|i| (i % 11) as f32 - 5.0).collect();
     let mut memory = Memory::new();
-    let ids = [
-        memory.add_f16("A", &a),
-        memory.add_f16("B", &b),
-        memory.add_zeros("C", 4 * n * n),
-    ];
+    let ids = [memory.add_f16("A", &a), memory.add_f16("B", &b), memory.add_zeros("C", 4 * n * n)];
     memory.set_shape(ids[0], MatrixShape::row_major(n as u32, k as u32, 2));
     let launch = Launch::new(256, ids.map(Param::Buffer).to_vec()).banks(BankModel::nvidia());
     let start = Instant::now();
@@ -38,8 +34,5 @@ fn a_tile_of_128_by_128_runs_in_seconds() {
     }
     assert_eq!(report.executed("mma"), 8 * 8 * 16);
     assert_eq!(report.conflicts(), 0, "{:?}", report.sites);
-    assert!(
-        seconds < 20.0,
-        "{seconds} s: the interpreter has become unusable"
-    );
+    assert!(seconds < 20.0, "{seconds} s: the interpreter has become unusable");
 }

@@ -16,16 +16,8 @@ impl Recorder {
     /// An empty list; fresh registers are numbered after those of the variables.
     #[must_use]
     pub fn new(variables: &[Option<Reg>]) -> Self {
-        let next = variables
-            .iter()
-            .flatten()
-            .map(|reg| reg.first + u16::from(reg.count))
-            .max()
-            .unwrap_or(0);
-        Self {
-            steps: Vec::new(),
-            next,
-        }
+        let next = variables.iter().flatten().map(|reg| reg.first + u16::from(reg.count)).max().unwrap_or(0);
+        Self { steps: Vec::new(), next }
     }
     /// The steps as text, for messages.
     #[must_use]
@@ -36,16 +28,7 @@ impl Recorder {
             Arg::Imm(value) => value.to_string(),
             _ => "-".to_string(),
         };
-        self.steps
-            .iter()
-            .map(|(id, args)| {
-                format!(
-                    "{} {}\n",
-                    name(*id),
-                    args.iter().map(arg).collect::<Vec<_>>().join(", ")
-                )
-            })
-            .collect()
+        self.steps.iter().map(|(id, args)| format!("{} {}\n", name(*id), args.iter().map(arg).collect::<Vec<_>>().join(", "))).collect()
     }
 }
 
@@ -54,11 +37,7 @@ impl StepSink for Recorder {
     fn fresh(&mut self, class: ClassId, count: u8) -> Result<Reg, Infallible> {
         let first = self.next;
         self.next += u16::from(count);
-        Ok(Reg {
-            class,
-            first,
-            count,
-        })
+        Ok(Reg { class, first, count })
     }
     fn push(&mut self, atom: AtomId, args: &[Arg]) -> Result<(), Infallible> {
         self.steps.push((atom, args.to_vec()));
@@ -76,18 +55,9 @@ pub type Registers = BTreeMap<u16, u64>;
 pub fn run(tables: &Tables<'_>, steps: &[(AtomId, Vec<Arg>)], registers: &mut Registers) {
     for (id, args) in steps {
         let atom = tables.atom(*id).expect("atom exists");
-        assert_eq!(
-            args.len(),
-            atom.operands.len(),
-            "{}: one argument for each operand",
-            atom.name
-        );
+        assert_eq!(args.len(), atom.operands.len(), "{}: one argument for each operand", atom.name);
         let make_uniform = tables.isas.iter().any(|isa| isa.make_uniform == Some(*id));
-        let means: &[TermNode] = if atom.means.is_empty() && make_uniform {
-            &[TermNode::Operand(1)]
-        } else {
-            atom.means
-        };
+        let means: &[TermNode] = if atom.means.is_empty() && make_uniform { &[TermNode::Operand(1)] } else { atom.means };
         assert!(!means.is_empty(), "{} has no meaning", atom.name);
         let values: Vec<Option<u64>> = args
             .iter()
@@ -102,53 +72,25 @@ pub fn run(tables: &Tables<'_>, steps: &[(AtomId, Vec<Arg>)], registers: &mut Re
                         operand.name,
                         reg.class.0
                     );
-                    assert_eq!(
-                        reg.count, operand.registers,
-                        "{}: operand {}",
-                        atom.name, operand.name
-                    );
-                    Some(
-                        *registers
-                            .get(&reg.first)
-                            .unwrap_or_else(|| panic!("{} reads an unwritten register", atom.name)),
-                    )
+                    assert_eq!(reg.count, operand.registers, "{}: operand {}", atom.name, operand.name);
+                    Some(*registers.get(&reg.first).unwrap_or_else(|| panic!("{} reads an unwritten register", atom.name)))
                 }
                 (Arg::Imm(value), _) => Some(*value as u64),
                 _ => None,
             })
             .collect();
         let value = term(&mut means.iter(), &values, 32);
-        let Some(Arg::Reg(reg)) = args.first() else {
-            panic!("{} has no result", atom.name)
-        };
-        let bits = tables
-            .isa(atom.isa)
-            .map_or(32, |isa| isa.classes[reg.class.index()].bits)
-            * u16::from(reg.count);
-        let before = registers.insert(
-            reg.first,
-            if bits == 32 {
-                u64::from(value as u32)
-            } else {
-                value
-            },
-        );
+        let Some(Arg::Reg(reg)) = args.first() else { panic!("{} has no result", atom.name) };
+        let bits = tables.isa(atom.isa).map_or(32, |isa| isa.classes[reg.class.index()].bits) * u16::from(reg.count);
+        let before = registers.insert(reg.first, if bits == 32 { u64::from(value as u32) } else { value });
         assert!(before.is_none(), "{} writes a register twice", atom.name);
     }
 }
 
 /// The value of a meaning; an evaluator that shares nothing with `IndexOp::eval`.
-fn term<'a>(
-    nodes: &mut impl Iterator<Item = &'a TermNode>,
-    operands: &[Option<u64>],
-    width: u8,
-) -> u64 {
+fn term<'a>(nodes: &mut impl Iterator<Item = &'a TermNode>, operands: &[Option<u64>], width: u8) -> u64 {
     let cut = |value: u64| {
-        if width == 32 {
-            value & 0xffff_ffff
-        } else {
-            value
-        }
+        if width == 32 { value & 0xffff_ffff } else { value }
     };
     match nodes.next().expect("a whole term") {
         TermNode::Operand(number) => cut(operands[usize::from(*number)].expect("a value operand")),
@@ -188,10 +130,7 @@ fn term<'a>(
         TermNode::Lut3(table) => {
             let table = operands[usize::from(*table)].expect("a table");
             let [a, b, c] = [(); 3].map(|()| term(nodes, operands, 32));
-            (0..32).fold(0, |out, bit| {
-                out | (table >> ((a >> bit & 1) << 2 | (b >> bit & 1) << 1 | (c >> bit & 1)) & 1)
-                    << bit
-            })
+            (0..32).fold(0, |out, bit| out | (table >> ((a >> bit & 1) << 2 | (b >> bit & 1) << 1 | (c >> bit & 1)) & 1) << bit)
         }
         TermNode::BytePermute => panic!("byte permutations do not occur in addresses"),
     }
@@ -202,41 +141,22 @@ fn term<'a>(
 ///
 /// # Errors
 /// The offending step as text.
-pub fn legal(
-    tables: &Tables<'_>,
-    arch: lanebook_tables::ArchId,
-    recorder: &Recorder,
-) -> Result<(), String> {
+pub fn legal(tables: &Tables<'_>, arch: lanebook_tables::ArchId, recorder: &Recorder) -> Result<(), String> {
     let arch = tables.arch(arch).expect("architecture exists");
     let isa = tables.isa(arch.isa).expect("instruction set exists");
     for (number, (id, args)) in recorder.steps.iter().enumerate() {
         let atom = tables.atom(*id).expect("atom exists");
-        let line = recorder
-            .text(tables)
-            .lines()
-            .nth(number)
-            .unwrap_or("")
-            .to_string();
+        let line = recorder.text(tables).lines().nth(number).unwrap_or("").to_string();
         if !arch.atoms.iter().any(|have| have.atom == *id) {
             return Err(format!("{line}: not an instruction of {}", arch.name));
         }
-        let scalar = |class: ClassId| {
-            isa.classes[class.index()].kind == lanebook_tables::RegisterKind::Scalar
-        };
-        let vector = atom
-            .operands
-            .first()
-            .is_some_and(|operand| !scalar(operand.class));
-        let (mut scalars, mut literals) = (
-            std::collections::BTreeSet::new(),
-            std::collections::BTreeSet::new(),
-        );
+        let scalar = |class: ClassId| isa.classes[class.index()].kind == lanebook_tables::RegisterKind::Scalar;
+        let vector = atom.operands.first().is_some_and(|operand| !scalar(operand.class));
+        let (mut scalars, mut literals) = (std::collections::BTreeSet::new(), std::collections::BTreeSet::new());
         for (arg, operand) in args.iter().zip(atom.operands) {
             match arg {
                 Arg::Imm(value) => {
-                    let inline = (i64::from(arch.inline_integers.0)
-                        ..=i64::from(arch.inline_integers.1))
-                        .contains(value);
+                    let inline = (i64::from(arch.inline_integers.0)..=i64::from(arch.inline_integers.1)).contains(value);
                     let in_range = (operand.range.0..=operand.range.1).contains(value);
                     if operand.role == Role::Immediate {
                         if !in_range {
@@ -244,10 +164,7 @@ pub fn legal(
                         }
                     } else if !inline {
                         if !in_range {
-                            return Err(format!(
-                                "{line}: operand {} does not take {value}",
-                                operand.name
-                            ));
+                            return Err(format!("{line}: operand {} does not take {value}", operand.name));
                         }
                         literals.insert(*value);
                     }
@@ -258,10 +175,7 @@ pub fn legal(
                 _ => {}
             }
         }
-        if arch.scalar_reads > 0
-            && (literals.len() > 1
-                || (vector && scalars.len() + literals.len() > usize::from(arch.scalar_reads)))
-        {
+        if arch.scalar_reads > 0 && (literals.len() > 1 || (vector && scalars.len() + literals.len() > usize::from(arch.scalar_reads))) {
             return Err(format!("{line}: too many scalars and literals"));
         }
     }

@@ -53,35 +53,13 @@ pub fn values(random: &mut Random) -> Vec<u64> {
         1 => u64::from(u32::MAX) - random.below(16),
         _ => random.bits() & 0xffff_ffff,
     };
-    vec![
-        random.below(64),
-        random.below(8),
-        word(random) & !0xff,
-        word(random),
-        word(random),
-        random.bits(),
-    ]
+    vec![random.below(64), random.below(8), word(random) & !0xff, word(random), word(random), random.bits()]
 }
 
 /// A random term of `size` words; `wide` terms have 64 bits.
-pub fn term(
-    arena: &mut Arena<'_>,
-    random: &mut Random,
-    leaves: &[ExprId],
-    size: u32,
-    wide: bool,
-) -> Result<ExprId, ExprError> {
+pub fn term(arena: &mut Arena<'_>, random: &mut Random, leaves: &[ExprId], size: u32, wide: bool) -> Result<ExprId, ExprError> {
     let mut pool: Vec<ExprId> = leaves[..5].to_vec();
-    let narrow = [
-        IndexOp::Add,
-        IndexOp::Sub,
-        IndexOp::Mul,
-        IndexOp::And,
-        IndexOp::Or,
-        IndexOp::Xor,
-        IndexOp::Shl,
-        IndexOp::Shr,
-    ];
+    let narrow = [IndexOp::Add, IndexOp::Sub, IndexOp::Mul, IndexOp::And, IndexOp::Or, IndexOp::Xor, IndexOp::Shl, IndexOp::Shr];
     for _ in 0..size {
         let op = random.pick(&narrow);
         let a = random.pick(&pool);
@@ -94,11 +72,7 @@ pub fn term(
             _ => random.pick(&pool),
         };
         let swap = random.below(8) == 0 && !matches!(op, IndexOp::Shl | IndexOp::Shr);
-        pool.push(if swap {
-            arena.op(op, &[b, a])?
-        } else {
-            arena.op(op, &[a, b])?
-        });
+        pool.push(if swap { arena.op(op, &[b, a])? } else { arena.op(op, &[a, b])? });
     }
     let last = *pool.last().expect("leaves exist");
     if !wide {

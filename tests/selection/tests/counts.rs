@@ -103,77 +103,26 @@ fn never_more_than_triton() {
         let mut bench = Bench::default();
         let mut session = bench.session();
         let wave = u64::from(data.wave_lanes[0]);
-        let (_, thread) = session
-            .arena
-            .variable_node(
-                Variable::word()
-                    .below(1 << case.columns.len())
-                    .varying(wave - 1),
-            )
-            .unwrap();
-        let (_, base) = session
-            .arena
-            .variable_node(Variable::word().aligned(10).uniform())
-            .unwrap();
-        let columns: Vec<BitColumn> = (0u8..)
-            .zip(case.columns)
-            .map(|(bit, column)| BitColumn {
-                value: thread,
-                bit,
-                column: *column,
-            })
-            .collect();
+        let (_, thread) = session.arena.variable_node(Variable::word().below(1 << case.columns.len()).varying(wave - 1)).unwrap();
+        let (_, base) = session.arena.variable_node(Variable::word().aligned(10).uniform()).unwrap();
+        let columns: Vec<BitColumn> = (0u8..).zip(case.columns).map(|(bit, column)| BitColumn { value: thread, bit, column: *column }).collect();
         let swizzled = from_bits(&mut session.arena, &columns, case.combine, 0).unwrap();
         // The buffer is aligned to the swizzle's span, so phases can be applied after the base.
-        let first = if case.base {
-            session.arena.op(IndexOp::Add, &[swizzled, base]).unwrap()
-        } else {
-            swizzled
-        };
-        let variables: Vec<Option<Reg>> = [(RegisterKind::Vector, 1), (RegisterKind::Vector, 2)]
-            .iter()
-            .map(|(kind, number)| register(&TABLES, arch, *kind, 32, *number))
-            .collect();
+        let first = if case.base { session.arena.op(IndexOp::Add, &[swizzled, base]).unwrap() } else { swizzled };
+        let variables: Vec<Option<Reg>> =
+            [(RegisterKind::Vector, 1), (RegisterKind::Vector, 2)].iter().map(|(kind, number)| register(&TABLES, arch, *kind, 32, *number)).collect();
         let mut roots: Vec<ExprId> = vec![first];
-        let original: Vec<ExprId> = std::iter::once(first)
-            .chain(case.phases.iter().map(|phase| {
-                session
-                    .arena
-                    .op_const(IndexOp::Xor, first, u64::from(*phase))
-                    .unwrap()
-            }))
-            .collect();
+        let original: Vec<ExprId> =
+            std::iter::once(first).chain(case.phases.iter().map(|phase| session.arena.op_const(IndexOp::Xor, first, u64::from(*phase)).unwrap())).collect();
         let (alone, _) = {
             let mut other = Bench::default();
             let mut session = other.session();
-            let (_, thread) = session
-                .arena
-                .variable_node(
-                    Variable::word()
-                        .below(1 << case.columns.len())
-                        .varying(wave - 1),
-                )
-                .unwrap();
-            let (_, base) = session
-                .arena
-                .variable_node(Variable::word().aligned(10).uniform())
-                .unwrap();
-            let columns: Vec<BitColumn> = columns
-                .iter()
-                .map(|column| BitColumn {
-                    value: thread,
-                    ..*column
-                })
-                .collect();
+            let (_, thread) = session.arena.variable_node(Variable::word().below(1 << case.columns.len()).varying(wave - 1)).unwrap();
+            let (_, base) = session.arena.variable_node(Variable::word().aligned(10).uniform()).unwrap();
+            let columns: Vec<BitColumn> = columns.iter().map(|column| BitColumn { value: thread, ..*column }).collect();
             let swizzled = from_bits(&mut session.arena, &columns, case.combine, 0).unwrap();
-            let first = if case.base {
-                session.arena.op(IndexOp::Add, &[swizzled, base]).unwrap()
-            } else {
-                swizzled
-            };
-            session
-                .emit(&TABLES, arch, &variables, &mut [first])
-                .unwrap()
+            let first = if case.base { session.arena.op(IndexOp::Add, &[swizzled, base]).unwrap() } else { swizzled };
+            session.emit(&TABLES, arch, &variables, &mut [first]).unwrap()
         };
         roots.extend(&original[1..]);
         let (recorder, out) = session.emit(&TABLES, arch, &variables, &mut roots).unwrap();
@@ -198,23 +147,14 @@ fn never_more_than_triton() {
             let given = [lane, 0x2000];
             let mut registers = Registers::from([(1, lane), (2, 0x2000)]);
             run(&TABLES, &recorder.steps, &mut registers);
-            let direct = (0..case.columns.len())
-                .filter(|bit| lane >> bit & 1 == 1)
-                .fold(0u32, |sum, bit| match case.combine {
-                    Combine::Xor => sum ^ case.columns[bit],
-                    Combine::Add => sum.wrapping_add(case.columns[bit]),
-                });
+            let direct = (0..case.columns.len()).filter(|bit| lane >> bit & 1 == 1).fold(0u32, |sum, bit| match case.combine {
+                Combine::Xor => sum ^ case.columns[bit],
+                Combine::Add => sum.wrapping_add(case.columns[bit]),
+            });
             let direct = u64::from(direct) + if case.base { 0x2000 } else { 0 };
-            assert_eq!(
-                registers[&out[0].first], direct,
-                "{}: lane {lane}",
-                case.name
-            );
+            assert_eq!(registers[&out[0].first], direct, "{}: lane {lane}", case.name);
             for (register, node) in out.iter().zip(&original) {
-                assert_eq!(
-                    registers[&register.first],
-                    evaluate(&session.arena, *node, &given, &mut scratch).unwrap()
-                );
+                assert_eq!(registers[&register.first], evaluate(&session.arena, *node, &given, &mut scratch).unwrap());
             }
         }
     }

@@ -21,12 +21,25 @@ pub fn run(args: &ArchArgs, tables: &Tables<'_>) -> Result<(), Problems> {
 }
 
 fn list(tables: &Tables<'_>) -> String {
-    let mut table =
-        Table::new(&[("ARCH", Align::Left), ("VENDOR", Align::Left), ("ISA", Align::Left), ("WAVE", Align::Right), ("SHARED", Align::Right), ("ATOMS", Align::Right)]);
+    let mut table = Table::new(&[
+        ("ARCH", Align::Left),
+        ("VENDOR", Align::Left),
+        ("ISA", Align::Left),
+        ("WAVE", Align::Right),
+        ("SHARED", Align::Right),
+        ("ATOMS", Align::Right),
+    ]);
     for name in known_archs(tables) {
         let Some(arch) = tables.arch_named(name).and_then(|id| tables.arch(id)) else { continue };
         let isa = tables.isa(arch.isa).map_or("?", |isa| isa.name);
-        table.row([arch.name.into(), arch.vendor.into(), isa.into(), waves(arch), format!("{} KiB", arch.shared.max_bytes / 1024), arch.atoms.len().to_string()]);
+        table.row([
+            arch.name.into(),
+            arch.vendor.into(),
+            isa.into(),
+            waves(arch),
+            format!("{} KiB", arch.shared.max_bytes / 1024),
+            arch.atoms.len().to_string(),
+        ]);
     }
     table.render(0)
 }
@@ -56,9 +69,23 @@ fn figures(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>) -> String {
     }
     line("sources", keys(tables, arch.sources));
     out.push_str("\nbanks\n");
-    let mut table = Table::new(&[("ACCESS", Align::Left), ("BANKS", Align::Right), ("BYTES", Align::Right), ("STATUS", Align::Left), ("SERVED TOGETHER", Align::Left), ("SOURCES", Align::Left)]);
+    let mut table = Table::new(&[
+        ("ACCESS", Align::Left),
+        ("BANKS", Align::Right),
+        ("BYTES", Align::Right),
+        ("STATUS", Align::Left),
+        ("SERVED TOGETHER", Align::Left),
+        ("SOURCES", Align::Left),
+    ]);
     for model in arch.banks {
-        table.row([model.name.into(), model.banks.to_string(), model.bank_bytes.to_string(), status(model.status).into(), groups(model), keys(tables, model.sources)]);
+        table.row([
+            model.name.into(),
+            model.banks.to_string(),
+            model.bank_bytes.to_string(),
+            status(model.status).into(),
+            groups(model),
+            keys(tables, model.sources),
+        ]);
     }
     out.push_str(&table.render(2));
     out.push_str("\nregisters\n");
@@ -100,7 +127,13 @@ fn figures(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>) -> String {
         out.push_str(&table.render(2));
     }
     out.push_str("\nsources\n");
-    let mut used: Vec<_> = arch.sources.iter().chain(arch.banks.iter().flat_map(|b| b.sources)).chain(arch.sync.iter().flat_map(|s| s.sources)).chain(arch.hazards.iter().map(|h| &h.source)).collect();
+    let mut used: Vec<_> = arch
+        .sources
+        .iter()
+        .chain(arch.banks.iter().flat_map(|b| b.sources))
+        .chain(arch.sync.iter().flat_map(|s| s.sources))
+        .chain(arch.hazards.iter().map(|h| &h.source))
+        .collect();
     used.sort();
     used.dedup();
     for source in used.into_iter().filter_map(|id| tables.sources.get(id.index())) {

@@ -14,7 +14,11 @@ pub fn run(args: &Atoms, tables: &Tables<'_>) -> Result<(), Problems> {
     let (_, arch, isa) = arch(tables, &args.arch)?;
     let mut all: Vec<(&Atom<'_>, bool)> = arch.atoms.iter().filter_map(|have| Some((tables.atom(have.atom)?, have.native))).collect();
     all.sort_by_key(|(atom, _)| (rank(atom.class), atom.name));
-    let wanted: Vec<_> = all.iter().copied().filter(|(atom, _)| args.class.is_none_or(|class| named(class) == atom.class) && args.filter.as_deref().is_none_or(|text| has_text(atom, text))).collect();
+    let wanted: Vec<_> = all
+        .iter()
+        .copied()
+        .filter(|(atom, _)| args.class.is_none_or(|class| named(class) == atom.class) && args.filter.as_deref().is_none_or(|text| has_text(atom, text)))
+        .collect();
     if wanted.is_empty() {
         let what = format!("no atom of {} is left by --class and --filter", arch.name);
         return Err(Problem::usage(what, format!("loosen them; {} has {}", arch.name, counted(all.len(), "atom"))).into());
@@ -25,7 +29,14 @@ pub fn run(args: &Atoms, tables: &Tables<'_>) -> Result<(), Problems> {
             detail(&mut out, tables, isa, atom, *native);
         }
     } else {
-        let mut table = Table::new(&[("ATOM", Align::Left), ("CLASS", Align::Left), ("STATUS", Align::Left), ("NATIVE", Align::Left), ("INSTRUCTION", Align::Left), ("SOURCES", Align::Left)]);
+        let mut table = Table::new(&[
+            ("ATOM", Align::Left),
+            ("CLASS", Align::Left),
+            ("STATUS", Align::Left),
+            ("NATIVE", Align::Left),
+            ("INSTRUCTION", Align::Left),
+            ("SOURCES", Align::Left),
+        ]);
         for (atom, native) in &wanted {
             let native = if *native { "yes" } else { "no" };
             table.row([atom.name.into(), class(atom.class).into(), status(atom.status).into(), native.into(), template(atom), keys(tables, atom.sources)]);
@@ -91,7 +102,15 @@ pub fn keys(tables: &Tables<'_>, sources: &[SourceId]) -> String {
 }
 
 fn detail(out: &mut String, tables: &Tables<'_>, isa: &Isa<'_>, atom: &Atom<'_>, native: bool) {
-    let _ = writeln!(out, "{} ({}, {}{}, id {})", atom.name, class(atom.class), status(atom.status), if native { "" } else { ", expanded by the assembler" }, atom.stable);
+    let _ = writeln!(
+        out,
+        "{} ({}, {}{}, id {})",
+        atom.name,
+        class(atom.class),
+        status(atom.status),
+        if native { "" } else { ", expanded by the assembler" },
+        atom.stable
+    );
     let _ = writeln!(out, "  {}", template(atom));
     for operand in atom.operands {
         let role = match operand.role {
@@ -124,7 +143,7 @@ fn detail(out: &mut String, tables: &Tables<'_>, isa: &Isa<'_>, atom: &Atom<'_>,
         let extents: Vec<String> = m.extents.iter().map(u16::to_string).collect();
         let _ = writeln!(out, "  moves    ({}) of {} bits{}", extents.join(", "), m.unit_bits, if m.crosses_lanes { ", across lanes" } else { "" });
         for (word, side) in [("from", &m.from), ("to", &m.to)] {
-            let mut line = format!("  {word:<8} {}: {}", space(side.space), tirx(&side.layout));
+            let mut line = format!("  {word:<8} {}: {}", space(side.space), tirx(side.layout));
             if side.align_bytes > 0 {
                 let _ = write!(line, ", aligned to {} B", side.align_bytes);
             }

@@ -22,7 +22,12 @@ pub fn run(args: &Check) -> Result<(), Problems> {
         }
         Ok(compiled) => {
             let tables = compiled.tables();
-            let line = format!("{}, {}, {}: no errors\n", counted(tables.archs.len(), "architecture"), counted(tables.atoms.len(), "atom"), counted(tables.rules.rules.len(), "rule"));
+            let line = format!(
+                "{}, {}, {}: no errors\n",
+                counted(tables.archs.len(), "architecture"),
+                counted(tables.atoms.len(), "atom"),
+                counted(tables.rules.rules.len(), "rule")
+            );
             Ok(output::write(None, &line)?)
         }
     }

@@ -79,7 +79,11 @@ fn read(path: Option<&Path>) -> Result<Source, Problem> {
     }
     let name = path.display().to_string();
     let bytes = std::fs::read(path).map_err(|error| {
-        let remedy = if error.kind() == std::io::ErrorKind::NotFound { "check the name; `lanebook compile --arch ARCH` without a file compiles the built-in GEMM" } else { "make it readable" };
+        let remedy = if error.kind() == std::io::ErrorKind::NotFound {
+            "check the name; `lanebook compile --arch ARCH` without a file compiles the built-in GEMM"
+        } else {
+            "make it readable"
+        };
         Problem::system(format!("cannot read {name}: {error}"), remedy)
     })?;
     text(name, bytes)
@@ -88,6 +92,8 @@ fn read(path: Option<&Path>) -> Result<Source, Problem> {
 fn text(name: String, bytes: Vec<u8>) -> Result<Source, Problem> {
     match String::from_utf8(bytes) {
         Ok(text) => Ok(Source { name, text }),
-        Err(error) => Err(Problem::refused(format!("{name} is not UTF-8 text (byte {})", error.utf8_error().valid_up_to()), "give a tile program, see gen/cli/examples")),
+        Err(error) => {
+            Err(Problem::refused(format!("{name} is not UTF-8 text (byte {})", error.utf8_error().valid_up_to()), "give a tile program, see gen/cli/examples"))
+        }
     }
 }

@@ -19,7 +19,11 @@ pub fn run(args: &Show, tables: &Tables<'_>, colour: Colour) -> Result<(), Probl
     match &args.output {
         Some(path) => {
             if !path.extension().is_some_and(|e| e.eq_ignore_ascii_case("svg")) {
-                return Err(Problem::usage(format!("pictures are SVG, and {} is not named so", path.display()), "end the name in .svg, or leave out -o for the terminal").into());
+                return Err(Problem::usage(
+                    format!("pictures are SVG, and {} is not named so", path.display()),
+                    "end the name in .svg, or leave out -o for the terminal",
+                )
+                .into());
             }
             Ok(output::write(Some(path), &svg::render(&picture))?)
         }
@@ -43,7 +47,8 @@ fn of_atom(args: &Show, tables: &Tables<'_>) -> Result<Picture, Problem> {
     let (_, arch, _) = tables::arch(tables, name)?;
     let atoms: Vec<_> = arch.atoms.iter().filter_map(|have| tables.atom(have.atom)).collect();
     let Some(found) = atoms.iter().find(|atom| atom.name == args.what) else {
-        let near = nearest(&args.what, atoms.iter().map(|atom| atom.name)).map_or_else(|| format!("`lanebook atoms --arch {name}` lists them"), |near| format!("did you mean `{near}`?"));
+        let near = nearest(&args.what, atoms.iter().map(|atom| atom.name))
+            .map_or_else(|| format!("`lanebook atoms --arch {name}` lists them"), |near| format!("did you mean `{near}`?"));
         return Err(Problem::usage(format!("{name} has no atom `{}`", args.what), near));
     };
     for (given, option) in [(args.shape.is_some(), "--shape"), (args.unit.is_some(), "--unit")] {
@@ -66,7 +71,12 @@ fn of_layout(args: &Show, tables: &Tables<'_>) -> Result<Picture, Problem> {
     };
     let banks = match (args.unit, &args.arch) {
         (None, None) => None,
-        (None, Some(_)) => return Err(Problem::usage("--arch beside a layout says which banks to show, and that needs --unit", "add --unit BITS, the bits of one step in memory (8 for bytes, 16 for f16)")),
+        (None, Some(_)) => {
+            return Err(Problem::usage(
+                "--arch beside a layout says which banks to show, and that needs --unit",
+                "add --unit BITS, the bits of one step in memory (8 for bytes, 16 for f16)",
+            ));
+        }
         (Some(unit_bits), arch) => Some(banks(tables, unit_bits, arch.as_deref(), args.banks)?),
     };
     if banks.is_some() && !view.axes().is_ok_and(|axes| axes.contains(&AxisId::M)) {
@@ -107,5 +117,10 @@ fn malformed(text: &str, error: notation::Malformed) -> Problem {
     // At the end of the text a caret needs a place to stand.
     let text = if error.range.start >= text.len() { format!("{text} ") } else { text.to_string() };
     let (line, column) = error.place;
-    Problem::refused(format!("{} (line {line}, column {column})", error.what), error.remedy).at(Excerpt { name: "layout".into(), text, range: error.range, label: error.label })
+    Problem::refused(format!("{} (line {line}, column {column})", error.what), error.remedy).at(Excerpt {
+        name: "layout".into(),
+        text,
+        range: error.range,
+        label: error.label,
+    })
 }

@@ -49,7 +49,8 @@ impl Report<'_> {
                     Some(s) => [c.transactions.to_string(), c.least.to_string(), c.extra().to_string(), status(s).to_string()],
                     None => ["-".into(), "-".into(), "-".into(), "-".into()],
                 };
-                let tail = [format!("{}{second}", self.atom(m.atom)), m.figures.count.to_string(), passes, least, extra, banks, address(), slots(m.figures.cost)];
+                let tail =
+                    [format!("{}{second}", self.atom(m.atom)), m.figures.count.to_string(), passes, least, extra, banks, address(), slots(m.figures.cost)];
                 table.row(head.into_iter().chain(tail));
             } else if let Some(p) = plan.product_of(op) {
                 let dash = || "-".to_string();
@@ -81,10 +82,27 @@ impl Report<'_> {
                 let (m, n, k) = p.product.repeats;
                 let (wm, wn) = p.product.warps;
                 let _ = writeln!(out, "  {}: {}", self.line(op), operation(self.program, op));
-                let _ = writeln!(out, "    m{} n{} k{}, {}x{}x{} of them a warp, {}x{} warps over m and n", s.m, s.n, s.k, 1u32 << m, 1u32 << n, 1u32 << k, 1u32 << wm, 1u32 << wn);
+                let _ = writeln!(
+                    out,
+                    "    m{} n{} k{}, {}x{}x{} of them a warp, {}x{} warps over m and n",
+                    s.m,
+                    s.n,
+                    s.k,
+                    1u32 << m,
+                    1u32 << n,
+                    1u32 << k,
+                    1u32 << wm,
+                    1u32 << wn
+                );
                 for (name, index) in ["A", "B", "C", "D"].into_iter().zip(p.fragments) {
                     if let Some(f) = plan.fragments.get(usize::from(index)) {
-                        let _ = writeln!(out, "    {name} {} {}: {}", self.value(f.value), shape(f.fragment.shape, self.dtype(f.value)), super::words::fragment(&f.fragment));
+                        let _ = writeln!(
+                            out,
+                            "    {name} {} {}: {}",
+                            self.value(f.value),
+                            shape(f.fragment.shape, self.dtype(f.value)),
+                            super::words::fragment(&f.fragment)
+                        );
                     }
                 }
             }

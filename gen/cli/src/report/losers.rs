@@ -55,7 +55,8 @@ impl Report<'_> {
         let mut cost = u32::try_from(padding * u64::from(weights.pad_kib) / 1024).unwrap_or(u32::MAX);
         for m in plan.moves.iter() {
             if [m.from, m.to].contains(&lanebook::plan::End::Shared(index)) {
-                let depth = std::iter::successors(self.program.parent(m.op), |at| self.program.parent(*at)).filter(|at| self.program.role(*at) == OpRole::For).count();
+                let depth =
+                    std::iter::successors(self.program.parent(m.op), |at| self.program.parent(*at)).filter(|at| self.program.role(*at) == OpRole::For).count();
                 cost = cost.saturating_add((0..depth.min(4)).fold(m.figures.cost, |c, _| c.saturating_mul(weights.loop_trips.max(1))));
             }
         }

@@ -27,7 +27,9 @@ pub fn sentence(why: Reject) -> String {
 pub fn remedy(why: Reject) -> &'static str {
     match why {
         Reject::Alignment { .. } => "promise more: {align = BYTES, stride_div = ELEMENTS} on the memref, {div = N} on an index, if it is true",
-        Reject::Strided { .. } | Reject::Apart { .. } => "let the tile's contiguous dimension be the one that is contiguous in memory, or go through shared memory",
+        Reject::Strided { .. } | Reject::Apart { .. } => {
+            "let the tile's contiguous dimension be the one that is contiguous in memory, or go through shared memory"
+        }
         Reject::Share { .. } => "use a larger tile or fewer threads",
         Reject::Element { .. } | Reject::Packing { .. } => "use an element type that the architecture moves: `lanebook atoms --arch ARCH --class move`",
         Reject::Lanes { .. } => "use another number of threads",

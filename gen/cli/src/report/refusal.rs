@@ -118,7 +118,9 @@ pub fn of_compile(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>, program: 
     match *error {
         Error::Plan(error) => of_plan(tables, arch, program, source, error),
         Error::Emit(error) => of_emit(tables, arch, isa, program, source, error),
-        Error::NoFunction => Problem::refused(format!("{} has no function to compile", source.name), "write func @name(...) {threads = N} { ... }, see gen/cli/examples"),
+        Error::NoFunction => {
+            Problem::refused(format!("{} has no function to compile", source.name), "write func @name(...) {threads = N} { ... }, see gen/cli/examples")
+        }
         other => Problem::internal(format!("{other:?}"), "report this with the program"),
     }
 }
@@ -131,27 +133,83 @@ fn of_plan(tables: &Tables<'_>, arch: &Arch<'_>, program: &Program<'_, '_>, sour
     };
     match error {
         PlanError::Threads { threads, wave, most } => {
-            let what = if threads == 0 { "the function does not say its number of threads".to_string() } else { format!("{threads} threads do not suit {}", arch.name) };
+            let what = if threads == 0 {
+                "the function does not say its number of threads".to_string()
+            } else {
+                format!("{threads} threads do not suit {}", arch.name)
+            };
             let problem = Problem::refused(what, format!("write {{threads = N}} behind the arguments, N a power of two from {wave} to {most}"));
             match program.functions().next() {
                 Some(op) => here(problem, op, format!("{} has waves of {wave} lanes and at most {most} threads a group", arch.name)),
                 None => problem,
             }
         }
-        PlanError::Unsupported(op) => here(Problem::refused(format!("the planner does not understand `{}` yet", program.op_name(op)), "rewrite it with alloc_tensor in #smem, copy, tiled_load, tiled_store, trans, mma and scf.for"), op, String::new()),
-        PlanError::Extents(op) => here(Problem::refused("a tile's extents are not two known powers of two, or the tile is too large", "use two extents that are powers of two, at most 2^20 elements together"), op, operation(program, op)),
-        PlanError::Element(op) => here(Problem::refused("a tile's elements are not a whole number of bytes wide", format!("use one of {}", whole_types(tables))), op, tile_types(op)),
-        PlanError::NotTraced { op, operand } => here(Problem::refused(format!("operand {operand} is no allocation and no kernel argument with one subscript a dimension"), "move tiles between alloc_tensor results in #smem and memref arguments in #gmem"), op, String::new()),
-        PlanError::NoMatrixAtom(op) => here(Problem::refused(format!("no matrix instruction of {} takes this product", arch.name), format!("`lanebook atoms --arch {} --class matrix --long` lists types and shapes", arch.name)), op, format!("{}, {} threads", tile_types(op), threads(program))),
-        PlanError::Registers { op, registers, most } => here(Problem::refused(format!("a lane would hold {registers} registers of one tile, {most} is the most"), "use smaller tiles or more threads"), op, format!("{}, {} threads", tile_types(op), threads(program))),
+        PlanError::Unsupported(op) => here(
+            Problem::refused(
+                format!("the planner does not understand `{}` yet", program.op_name(op)),
+                "rewrite it with alloc_tensor in #smem, copy, tiled_load, tiled_store, trans, mma and scf.for",
+            ),
+            op,
+            String::new(),
+        ),
+        PlanError::Extents(op) => here(
+            Problem::refused(
+                "a tile's extents are not two known powers of two, or the tile is too large",
+                "use two extents that are powers of two, at most 2^20 elements together",
+            ),
+            op,
+            operation(program, op),
+        ),
+        PlanError::Element(op) => {
+            here(Problem::refused("a tile's elements are not a whole number of bytes wide", format!("use one of {}", whole_types(tables))), op, tile_types(op))
+        }
+        PlanError::NotTraced { op, operand } => here(
+            Problem::refused(
+                format!("operand {operand} is no allocation and no kernel argument with one subscript a dimension"),
+                "move tiles between alloc_tensor results in #smem and memref arguments in #gmem",
+            ),
+            op,
+            String::new(),
+        ),
+        PlanError::NoMatrixAtom(op) => here(
+            Problem::refused(
+                format!("no matrix instruction of {} takes this product", arch.name),
+                format!("`lanebook atoms --arch {} --class matrix --long` lists types and shapes", arch.name),
+            ),
+            op,
+            format!("{}, {} threads", tile_types(op), threads(program)),
+        ),
+        PlanError::Registers { op, registers, most } => here(
+            Problem::refused(format!("a lane would hold {registers} registers of one tile, {most} is the most"), "use smaller tiles or more threads"),
+            op,
+            format!("{}, {} threads", tile_types(op), threads(program)),
+        ),
         PlanError::NoMover { op, why } => {
             let problem = Problem::refused(format!("no instruction of {} can do this movement", arch.name), reasons::remedy(why).replace("ARCH", arch.name));
             here(problem, op, format!("the nearest one {}", reasons::sentence(why)))
         }
-        PlanError::Conflict { op } => here(Problem::refused("two uses of a register tile want it distributed in different ways", "put a convert_layout between them, or go through shared memory"), op, "the second one".into()),
-        PlanError::Undecided(op) => here(Problem::refused("nothing says how this register tile is distributed", "store it, or use it in a product"), op, String::new()),
-        PlanError::SharedMemory { op, need, have } => here(Problem::refused(format!("shared memory is exceeded: {need} B are needed, {} has {have} B", arch.name), "use smaller tiles or a narrower element type"), op, format!("this one reaches {need} B")),
-        PlanError::Capacity { pool, capacity } => Problem::refused(format!("the program is too large: more than {capacity} {}", format!("{pool:?}").to_lowercase()), "split the program"),
+        PlanError::Conflict { op } => here(
+            Problem::refused(
+                "two uses of a register tile want it distributed in different ways",
+                "put a convert_layout between them, or go through shared memory",
+            ),
+            op,
+            "the second one".into(),
+        ),
+        PlanError::Undecided(op) => {
+            here(Problem::refused("nothing says how this register tile is distributed", "store it, or use it in a product"), op, String::new())
+        }
+        PlanError::SharedMemory { op, need, have } => here(
+            Problem::refused(
+                format!("shared memory is exceeded: {need} B are needed, {} has {have} B", arch.name),
+                "use smaller tiles or a narrower element type",
+            ),
+            op,
+            format!("this one reaches {need} B"),
+        ),
+        PlanError::Capacity { pool, capacity } => {
+            Problem::refused(format!("the program is too large: more than {capacity} {}", format!("{pool:?}").to_lowercase()), "split the program")
+        }
         other => Problem::internal(format!("{other:?}"), "report this with the program"),
     }
 }
@@ -173,9 +231,10 @@ fn of_emit(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>, program: &Progra
         EmitError::Step(StepError::Registers { capacity }) => large(format!("its kernel has more than {capacity} register tuples")),
         EmitError::Step(StepError::Patterns { capacity }) => large(format!("its kernel has more than {capacity} register orders")),
         EmitError::Step(StepError::Loops { capacity }) => large(format!("its kernel has more than {capacity} loops")),
-        EmitError::Step(StepError::Pool { class: id, wanted, pool }) => {
-            Problem::refused(format!("the kernel needs {wanted} {} registers at once, {} has {pool}", class(id), arch.name), "use smaller tiles or more threads: a lane's part of a tile must fit its registers")
-        }
+        EmitError::Step(StepError::Pool { class: id, wanted, pool }) => Problem::refused(
+            format!("the kernel needs {wanted} {} registers at once, {} has {pool}", class(id), arch.name),
+            "use smaller tiles or more threads: a lane's part of a tile must fit its registers",
+        ),
         EmitError::Step(StepError::Operand { atom, operand }) => {
             let name = tables.atom(atom).map_or("?", |a| a.name);
             Problem::internal(format!("operand {operand} of {name} cannot be written"), "report this with the program")
@@ -196,10 +255,27 @@ fn of_emit(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>, program: &Progra
         EmitError::Capacity { capacity } => large(format!("more than {capacity} addresses, parameters or tiles")),
         EmitError::Expr(error) => large(format!("an index expression ({error:?})")),
         EmitError::Simplify(error) => large(format!("index simplification ended early ({error:?})")),
-        EmitError::Select(error) => Problem::refused(format!("no instruction of {} computes an index of this program ({error:?})", arch.name), "add a target rule under rules/isa/ and run `lanebook check`"),
-        EmitError::Unplanned(op) => here(Problem::refused("no instructions can be written for this operation: a lane's part of the tile may be too large", "use smaller tiles or more threads; report this with the program if they are small"), op),
-        EmitError::Index(op) => here(Problem::refused("an index is neither a number, an argument nor a loop's counter", "compute it outside the kernel and pass it as an index argument"), op),
-        EmitError::Carried(op) => here(Problem::refused("a carried value is neither updated in place nor movable", "use the carried tile in one product that yields it"), op),
+        EmitError::Select(error) => Problem::refused(
+            format!("no instruction of {} computes an index of this program ({error:?})", arch.name),
+            "add a target rule under rules/isa/ and run `lanebook check`",
+        ),
+        EmitError::Unplanned(op) => here(
+            Problem::refused(
+                "no instructions can be written for this operation: a lane's part of the tile may be too large",
+                "use smaller tiles or more threads; report this with the program if they are small",
+            ),
+            op,
+        ),
+        EmitError::Index(op) => here(
+            Problem::refused(
+                "an index is neither a number, an argument nor a loop's counter",
+                "compute it outside the kernel and pass it as an index argument",
+            ),
+            op,
+        ),
+        EmitError::Carried(op) => {
+            here(Problem::refused("a carried value is neither updated in place nor movable", "use the carried tile in one product that yields it"), op)
+        }
         EmitError::Constant(op) => here(Problem::refused("only the constant 0 can fill a tile so far", "start from 0.0 and add the constant elsewhere"), op),
         other => Problem::internal(format!("{other:?}"), "report this with the program"),
     }

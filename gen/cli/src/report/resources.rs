@@ -13,9 +13,23 @@ impl Report<'_> {
         if plan.allocs.is_empty() {
             return String::new();
         }
-        let mut table = Table::new(&[("TILE", Align::Left), ("", Align::Left), ("OFFSET", Align::Right), ("BYTES", Align::Right), ("ALIGN", Align::Right), ("LAYOUT", Align::Left)]);
+        let mut table = Table::new(&[
+            ("TILE", Align::Left),
+            ("", Align::Left),
+            ("OFFSET", Align::Right),
+            ("BYTES", Align::Right),
+            ("ALIGN", Align::Right),
+            ("LAYOUT", Align::Left),
+        ]);
         for a in plan.allocs.iter() {
-            table.row([self.value(a.value), shape(a.shape, self.dtype(a.value)), a.offset.to_string(), a.bytes.to_string(), a.align.to_string(), shared(&a.layout)]);
+            table.row([
+                self.value(a.value),
+                shape(a.shape, self.dtype(a.value)),
+                a.offset.to_string(),
+                a.bytes.to_string(),
+                a.align.to_string(),
+                shared(&a.layout),
+            ]);
         }
         let limits = self.arch.shared;
         let mut out = format!("shared memory: {} B of {}, aligned to {}\n{}", plan.shared_bytes, limits.max_bytes, plan.shared_align, table.render(2));

@@ -35,7 +35,12 @@ pub fn findings(program: &Program<'_, '_>, source: &Source) -> Result<Vec<String
         let start = (text.as_ptr() as usize).wrapping_sub(source.text.as_ptr() as usize);
         if let Err(error) = parse(text) {
             let range = start + error.range.start..start + error.range.end;
-            return Err(Problem::refused(error.what, error.remedy).at(Excerpt { name: source.name.clone(), text: source.text.clone(), range, label: error.label }));
+            return Err(Problem::refused(error.what, error.remedy).at(Excerpt {
+                name: source.name.clone(),
+                text: source.text.clone(),
+                range,
+                label: error.label,
+            }));
         }
         let line = source.text.get(..start).map_or(0, |before| before.matches('\n').count() + 1);
         out.push(format!("line {line}: the written layout {} is not followed: the planner chooses shared and register layouts itself", text.trim()));

@@ -23,19 +23,9 @@ fn without(a: &Dims, b: &Dims) -> Result<Dims> {
     let mut out = Dims::new();
     for (axis, bits) in a.iter() {
         let taken = b.bits_of(axis);
-        out.push(
-            axis,
-            bits.checked_sub(taken).ok_or(Error::DimBits {
-                axis,
-                expected: taken,
-                found: bits,
-            })?,
-        )?;
+        out.push(axis, bits.checked_sub(taken).ok_or(Error::DimBits { axis, expected: taken, found: bits })?)?;
     }
-    match b
-        .iter()
-        .find(|(axis, bits)| *bits > 0 && a.place(*axis).is_none())
-    {
+    match b.iter().find(|(axis, bits)| *bits > 0 && a.place(*axis).is_none()) {
         Some((axis, _)) => Err(Error::NoDim { axis }),
         None => Ok(out),
     }
@@ -45,9 +35,7 @@ fn without(a: &Dims, b: &Dims) -> Result<Dims> {
 fn lift(value: u64, part: &Dims, whole: &Dims, below: Option<&Dims>) -> u64 {
     let mut out = 0;
     for (axis, bits) in part.iter() {
-        if let (true, Some((shift, _)), Some(v)) =
-            (bits > 0, whole.place(axis), part.extract(value, axis))
-        {
+        if let (true, Some((shift, _)), Some(v)) = (bits > 0, whole.place(axis), part.extract(value, axis)) {
             let up = below.map_or(0, |b| b.bits_of(axis));
             out |= v.wrapping_shl(u32::from(shift.saturating_add(up)));
         }
@@ -68,18 +56,8 @@ impl<F, T> Linear<F, T> {
             let low = self.ins.bits_of(axis);
             for k in 0..bits {
                 let column = match k.checked_sub(low) {
-                    None => lift(
-                        self.column(axis, k).unwrap_or(0),
-                        &self.outs,
-                        &out.outs,
-                        None,
-                    ),
-                    Some(k) => lift(
-                        upper.column(axis, k).unwrap_or(0),
-                        &upper.outs,
-                        &out.outs,
-                        Some(&self.outs),
-                    ),
+                    None => lift(self.column(axis, k).unwrap_or(0), &self.outs, &out.outs, None),
+                    Some(k) => lift(upper.column(axis, k).unwrap_or(0), &upper.outs, &out.outs, Some(&self.outs)),
                 };
                 out.push_columns(at, core::iter::once(column));
                 at = at.saturating_add(1);
@@ -95,11 +73,7 @@ impl<F, T> Linear<F, T> {
     /// # Errors
     /// [`Error::NoDim`], [`Error::DimBits`].
     pub fn compose<G>(&self, inner: &Linear<G, F>) -> Result<Linear<G, T>> {
-        if let Some((axis, _)) = self
-            .ins
-            .iter()
-            .find(|d| d.1 > 0 && inner.outs.place(d.0).is_none())
-        {
+        if let Some((axis, _)) = self.ins.iter().find(|d| d.1 > 0 && inner.outs.place(d.0).is_none()) {
             return Err(Error::NoDim { axis });
         }
         let remap = Remap::new(&inner.outs, &self.ins)?;
@@ -132,16 +106,9 @@ impl<F, T> Linear<F, T> {
         let mut at = 0usize;
         for (d, (axis, bits)) in self.ins.iter().enumerate() {
             let rest = out.ins.bits_of(axis);
-            let low = if left {
-                bits.saturating_sub(rest)
-            } else {
-                rest
-            };
+            let low = if left { bits.saturating_sub(rest) } else { rest };
             for k in 0..bits {
-                let fault = Error::NotDivisible {
-                    mode: position(d),
-                    part: k,
-                };
+                let fault = Error::NotDivisible { mode: position(d), part: k };
                 let column = self.column(axis, k).ok_or(fault)?;
                 // Which factor this bit belongs to, and which bit it is there.
                 let (in_low, bit) = match k.checked_sub(low) {
@@ -157,9 +124,7 @@ impl<F, T> Linear<F, T> {
                         return Err(fault);
                     }
                 } else {
-                    let part = self
-                        .drop_part(column, lower_outs, upper_outs, in_low)
-                        .ok_or(fault)?;
+                    let part = self.drop_part(column, lower_outs, upper_outs, in_low).ok_or(fault)?;
                     out.push_columns(at, core::iter::once(part));
                     at = at.saturating_add(1);
                 }
@@ -175,24 +140,13 @@ impl<F, T> Linear<F, T> {
         for (axis, _) in kept.iter() {
             let v = self.outs.extract(column, axis).unwrap_or(0);
             let low = lower.bits_of(axis);
-            let (low_part, high_part) = (
-                v & low_mask(low),
-                if low >= 64 {
-                    0
-                } else {
-                    v.wrapping_shr(u32::from(low))
-                },
-            );
+            let (low_part, high_part) = (v & low_mask(low), if low >= 64 { 0 } else { v.wrapping_shr(u32::from(low)) });
             let part = if keep_low { low_part } else { high_part };
             out |= part.wrapping_shl(shift);
             shift = shift.saturating_add(u32::from(kept.bits_of(axis)));
         }
         let below = if keep_low { None } else { Some(lower) };
-        if lift(out, kept, &self.outs, below) == column {
-            Some(out)
-        } else {
-            None
-        }
+        if lift(out, kept, &self.outs, below) == column { Some(out) } else { None }
     }
 
     /// Whether the map is the identity on these dimensions and mixes them with no other.
@@ -213,9 +167,7 @@ impl<F, T> Linear<F, T> {
                     }
                 })
             })
-        }) && dims
-            .iter()
-            .all(|d| self.ins.bits_of(*d) == self.outs.bits_of(*d))
+        }) && dims.iter().all(|d| self.ins.bits_of(*d) == self.outs.bits_of(*d))
     }
 
     /// The map without these dimensions, if it is [trivial](Linear::is_trivial_over) over them; else `None`.
@@ -230,32 +182,23 @@ impl<F, T> Linear<F, T> {
             }
             out
         };
-        self.sublayout(&rest(&self.ins), &rest(&self.outs))
-            .map(Some)
+        self.sublayout(&rest(&self.ins), &rest(&self.outs)).map(Some)
     }
 
     /// How many consecutive values of the first output dimension consecutive indices of the first input dimension
     /// give, wherever one starts (a power of two, at least 1): the width of a vector access.
     #[must_use]
     pub fn num_consecutive_in_out(&self) -> u64 {
-        let (Some((_, first_bits)), Some((out, out_bits))) =
-            (self.ins.iter().next(), self.outs.iter().next())
-        else {
+        let (Some((_, first_bits)), Some((out, out_bits))) = (self.ins.iter().next(), self.outs.iter().next()) else {
             return 1;
         };
         let consecutive = (0u32..)
             .zip(self.columns().iter().take(usize::from(first_bits)))
             .take_while(|(k, c)| *k < u32::from(out_bits) && **c == 1u64.wrapping_shl(*k))
             .count();
-        let others = self
-            .columns()
-            .iter()
-            .skip(consecutive)
-            .fold(0, |sum, c| sum | c);
+        let others = self.columns().iter().skip(consecutive).fold(0, |sum, c| sum | c);
         let others = self.outs.extract(others, out).unwrap_or(0);
-        let low = (consecutive as u32)
-            .min(others.trailing_zeros())
-            .min((MAX_BITS as u32).saturating_sub(1));
+        let low = (consecutive as u32).min(others.trailing_zeros()).min((MAX_BITS as u32).saturating_sub(1));
         1u64.wrapping_shl(low)
     }
 }

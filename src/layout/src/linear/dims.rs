@@ -19,9 +19,7 @@ impl Dims {
     /// No dimension.
     #[must_use]
     pub const fn new() -> Self {
-        Self {
-            list: heapless::Vec::new(),
-        }
+        Self { list: heapless::Vec::new() }
     }
 
     /// One dimension.
@@ -47,15 +45,9 @@ impl Dims {
             return Err(Error::NoDim { axis });
         }
         if usize::from(self.bits()).saturating_add(usize::from(bits)) > MAX_BITS {
-            return Err(Error::Capacity {
-                limit: Limit::Bits,
-                max: MAX_BITS as u32,
-            });
+            return Err(Error::Capacity { limit: Limit::Bits, max: MAX_BITS as u32 });
         }
-        let full = Error::Capacity {
-            limit: Limit::Dims,
-            max: MAX_DIMS as u32,
-        };
+        let full = Error::Capacity { limit: Limit::Dims, max: MAX_DIMS as u32 };
         self.list.push((axis, bits)).map_err(|_| full)
     }
 
@@ -121,17 +113,9 @@ impl Dims {
     pub fn insert(&self, value: u64, axis: AxisId) -> Result<u64> {
         let (shift, bits) = self.place(axis).ok_or(Error::NoDim { axis })?;
         if value & !low_mask(bits) != 0 {
-            return Err(Error::DimBits {
-                axis,
-                expected: super::solve::width(value),
-                found: bits,
-            });
+            return Err(Error::DimBits { axis, expected: super::solve::width(value), found: bits });
         }
-        Ok(if bits == 0 {
-            0
-        } else {
-            value.wrapping_shl(u32::from(shift))
-        })
+        Ok(if bits == 0 { 0 } else { value.wrapping_shl(u32::from(shift)) })
     }
 
     /// The dimension that holds packed bit `bit`, and the bit within it.
@@ -177,11 +161,7 @@ impl Remap {
             if bits > 0 {
                 let (target, room) = to.place(axis).ok_or(Error::NoDim { axis })?;
                 if room < bits {
-                    return Err(Error::DimBits {
-                        axis,
-                        expected: bits,
-                        found: room,
-                    });
+                    return Err(Error::DimBits { axis, expected: bits, found: room });
                 }
                 same &= target == shift;
                 let _ = parts.push((shift, target, low_mask(bits)));
@@ -196,8 +176,6 @@ impl Remap {
         if self.same {
             return packed;
         }
-        self.parts.iter().fold(0, |sum, (from, to, mask)| {
-            sum | (packed.wrapping_shr(u32::from(*from)) & mask).wrapping_shl(u32::from(*to))
-        })
+        self.parts.iter().fold(0, |sum, (from, to, mask)| sum | (packed.wrapping_shr(u32::from(*from)) & mask).wrapping_shl(u32::from(*to)))
     }
 }

@@ -9,6 +9,7 @@
 //! A dimension may have 0 bits; it is kept. Nothing here is approximate: an operation is exact or an error.
 
 mod algebra;
+mod concat;
 mod dims;
 mod shape;
 mod solve;
@@ -39,12 +40,7 @@ pub struct Linear<From, To> {
 
 impl<F, T> Clone for Linear<F, T> {
     fn clone(&self) -> Self {
-        Self {
-            columns: self.columns,
-            ins: self.ins.clone(),
-            outs: self.outs.clone(),
-            direction: PhantomData,
-        }
+        Self { columns: self.columns, ins: self.ins.clone(), outs: self.outs.clone(), direction: PhantomData }
     }
 }
 
@@ -59,11 +55,7 @@ impl<F, T> Eq for Linear<F, T> {}
 
 impl<F, T> fmt::Debug for Linear<F, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Linear")
-            .field("ins", &self.ins)
-            .field("outs", &self.outs)
-            .field("columns", &self.columns())
-            .finish()
+        f.debug_struct("Linear").field("ins", &self.ins).field("outs", &self.outs).field("columns", &self.columns()).finish()
     }
 }
 
@@ -71,12 +63,7 @@ impl<F, T> Linear<F, T> {
     /// The map between these dimensions that sends everything to zero.
     #[must_use]
     pub fn zero(ins: Dims, outs: Dims) -> Self {
-        Self {
-            columns: [0; MAX_BITS],
-            ins,
-            outs,
-            direction: PhantomData,
-        }
+        Self { columns: [0; MAX_BITS], ins, outs, direction: PhantomData }
     }
 
     /// The map with no dimension at all: the unit of [`Linear::product`].
@@ -93,20 +80,13 @@ impl<F, T> Linear<F, T> {
         if columns.len() != usize::from(ins.bits()) {
             let found = u8::try_from(columns.len()).unwrap_or(u8::MAX);
             let axis = ins.iter().next().map_or(AxisId::M, |d| d.0);
-            return Err(Error::DimBits {
-                axis,
-                expected: ins.bits(),
-                found,
-            });
+            return Err(Error::DimBits { axis, expected: ins.bits(), found });
         }
         let mut out = Self::zero(ins, outs);
         let mask = out.outs.mask();
         for (slot, c) in out.columns.iter_mut().zip(columns) {
             if *c & !mask != 0 {
-                return Err(Error::Capacity {
-                    limit: Limit::Bits,
-                    max: u32::from(out.outs.bits()),
-                });
+                return Err(Error::Capacity { limit: Limit::Bits, max: u32::from(out.outs.bits()) });
             }
             *slot = *c;
         }
@@ -148,9 +128,7 @@ impl<F, T> Linear<F, T> {
     /// The packed columns, one an input bit.
     #[must_use]
     pub fn columns(&self) -> &[u64] {
-        self.columns
-            .get(..usize::from(self.ins.bits()))
-            .unwrap_or(&[])
+        self.columns.get(..usize::from(self.ins.bits())).unwrap_or(&[])
     }
 
     /// The packed column of bit `bit` of input dimension `dim`.
@@ -160,9 +138,7 @@ impl<F, T> Linear<F, T> {
         if bit >= bits {
             return None;
         }
-        self.columns()
-            .get(usize::from(shift).checked_add(usize::from(bit))?)
-            .copied()
+        self.columns().get(usize::from(shift).checked_add(usize::from(bit))?).copied()
     }
 
     /// What bit `bit` of input dimension `dim` does to output dimension `out`.
@@ -174,19 +150,12 @@ impl<F, T> Linear<F, T> {
     /// Replaces the packed column of bit `bit` of input dimension `dim`.
     pub fn set_column(&mut self, dim: AxisId, bit: u8, column: u64) -> Result<()> {
         let (shift, bits) = self.ins.place(dim).ok_or(Error::NoDim { axis: dim })?;
-        let fault = Error::DimBits {
-            axis: dim,
-            expected: bit.saturating_add(1),
-            found: bits,
-        };
+        let fault = Error::DimBits { axis: dim, expected: bit.saturating_add(1), found: bits };
         if bit >= bits {
             return Err(fault);
         }
         if column & !self.outs.mask() != 0 {
-            return Err(Error::Capacity {
-                limit: Limit::Bits,
-                max: u32::from(self.outs.bits()),
-            });
+            return Err(Error::Capacity { limit: Limit::Bits, max: u32::from(self.outs.bits()) });
         }
         let at = usize::from(shift).saturating_add(usize::from(bit));
         *self.columns.get_mut(at).ok_or(fault)? = column;
@@ -196,12 +165,7 @@ impl<F, T> Linear<F, T> {
     /// The same matrix with other direction markers.
     #[must_use]
     pub fn retype<G, U>(&self) -> Linear<G, U> {
-        Linear {
-            columns: self.columns,
-            ins: self.ins.clone(),
-            outs: self.outs.clone(),
-            direction: PhantomData,
-        }
+        Linear { columns: self.columns, ins: self.ins.clone(), outs: self.outs.clone(), direction: PhantomData }
     }
 
     /// The packed value at a packed index; index bits beyond the input's are ignored.
@@ -227,11 +191,7 @@ impl<F, T> Linear<F, T> {
             let (shift, bits) = self.ins.place(*axis).ok_or(Error::NoDim { axis: *axis })?;
             if *x & !low_mask(bits) != 0 {
                 let extent = 1u64.wrapping_shl(u32::from(bits));
-                return Err(Error::OutOfRange {
-                    mode: crate::layout::position(k),
-                    coord: *x,
-                    extent,
-                });
+                return Err(Error::OutOfRange { mode: crate::layout::position(k), coord: *x, extent });
             }
             packed |= x.wrapping_shl(u32::from(shift));
         }
@@ -253,9 +213,5 @@ impl<F, T> Linear<F, T> {
 
 /// A mask of the `bits` lowest bits.
 pub(crate) const fn low_mask(bits: u8) -> u64 {
-    if bits >= 64 {
-        u64::MAX
-    } else {
-        1u64.wrapping_shl(bits as u32).wrapping_sub(1)
-    }
+    if bits >= 64 { u64::MAX } else { 1u64.wrapping_shl(bits as u32).wrapping_sub(1) }
 }

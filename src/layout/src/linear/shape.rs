@@ -80,9 +80,7 @@ impl<F, T> Linear<F, T> {
                 let whole = self.column(*axis, k).unwrap_or(0);
                 let mut column = 0;
                 for o in outs {
-                    column |= out
-                        .outs
-                        .insert(self.outs.extract(whole, *o).unwrap_or(0), *o)?;
+                    column |= out.outs.insert(self.outs.extract(whole, *o).unwrap_or(0), *o)?;
                 }
                 out.push_columns(at, core::iter::once(column));
                 at = at.saturating_add(1);
@@ -121,17 +119,12 @@ impl<F, T> Linear<F, T> {
     /// The map without the zero columns of an input dimension, which shrinks.
     pub fn remove_zero_bases(&self, axis: AxisId) -> Result<Self> {
         let (_, bits) = self.ins.place(axis).ok_or(Error::NoDim { axis })?;
-        let used = (0..bits)
-            .filter(|k| self.column(axis, *k) != Some(0))
-            .count();
+        let used = (0..bits).filter(|k| self.column(axis, *k) != Some(0)).count();
         let ins = resized(&self.ins, axis, u8::try_from(used).unwrap_or(bits))?;
         let mut out = Self::zero(ins, self.outs.clone());
         let mut at = 0usize;
         for (a, n) in self.ins.iter() {
-            for column in (0..n)
-                .filter_map(|k| self.column(a, k))
-                .filter(|c| a != axis || *c != 0)
-            {
+            for column in (0..n).filter_map(|k| self.column(a, k)).filter(|c| a != axis || *c != 0) {
                 out.push_columns(at, core::iter::once(column));
                 at = at.saturating_add(1);
             }
@@ -145,11 +138,7 @@ fn same_bits(old: &Dims, new: &Dims) -> Result<()> {
         return Ok(());
     }
     let axis = new.iter().next().map_or(AxisId::M, |d| d.0);
-    Err(Error::DimBits {
-        axis,
-        expected: old.bits(),
-        found: new.bits(),
-    })
+    Err(Error::DimBits { axis, expected: old.bits(), found: new.bits() })
 }
 
 fn resized(dims: &Dims, axis: AxisId, bits: u8) -> Result<Dims> {

@@ -26,11 +26,7 @@ impl Span {
     /// The span of `columns`; bit `j` of every mask below stands for column `j`. At most 64 count.
     #[must_use]
     pub fn of(columns: &[u64]) -> Self {
-        let mut span = Self {
-            rows: [(0, 0); MAX_BITS],
-            held: 0,
-            pivots: 0,
-        };
+        let mut span = Self { rows: [(0, 0); MAX_BITS], held: 0, pivots: 0 };
         for (j, c) in columns.iter().take(MAX_BITS).enumerate() {
             let own = 1u64.wrapping_shl(j as u32);
             let (rest, by) = span.reduce(*c);
@@ -128,11 +124,7 @@ impl<F, T> Linear<F, T> {
         let span = Span::of(self.columns());
         let (inputs, outputs, rank) = (self.ins().bits(), self.outs().bits(), span.rank());
         if inputs != outputs || rank != inputs {
-            return Err(Error::NotInvertible {
-                inputs,
-                outputs,
-                rank,
-            });
+            return Err(Error::NotInvertible { inputs, outputs, rank });
         }
         self.solve_units(&span)
     }
@@ -149,9 +141,7 @@ impl<F, T> Linear<F, T> {
         let mut out = Linear::zero(self.outs().clone(), self.ins().clone());
         for (k, slot) in (0u8..).zip(out.columns.iter_mut().take(usize::from(self.outs().bits()))) {
             let column = 1u64.wrapping_shl(u32::from(k));
-            *slot = span
-                .solve(column)
-                .ok_or(Error::NoSolution { column, bit: k })?;
+            *slot = span.solve(column).ok_or(Error::NoSolution { column, bit: k })?;
         }
         Ok(out)
     }
@@ -170,24 +160,14 @@ impl<F, T> Linear<F, T> {
         let (mut same_self, mut same_other) = (0u64, 0u64);
         let mut pairs: heapless::Vec<(u8, u8, u8), { super::MAX_DIMS }> = heapless::Vec::new();
         for (axis, bits) in self.ins().iter() {
-            let (Some((here, _)), Some((there, others))) =
-                (self.ins().place(axis), other.ins().place(axis))
-            else {
+            let (Some((here, _)), Some((there, others))) = (self.ins().place(axis), other.ins().place(axis)) else {
                 continue;
             };
             if bits != others || bits == 0 {
                 continue;
             }
-            let ours = self
-                .columns()
-                .iter()
-                .skip(usize::from(here))
-                .take(usize::from(bits));
-            let theirs = other
-                .columns()
-                .iter()
-                .skip(usize::from(there))
-                .take(usize::from(bits));
+            let ours = self.columns().iter().skip(usize::from(here)).take(usize::from(bits));
+            let theirs = other.columns().iter().skip(usize::from(there)).take(usize::from(bits));
             if ours.map(|c| remap.apply(*c)).eq(theirs.copied()) {
                 same_self |= super::low_mask(bits).wrapping_shl(u32::from(here));
                 same_other |= super::low_mask(bits).wrapping_shl(u32::from(there));
@@ -195,41 +175,26 @@ impl<F, T> Linear<F, T> {
             }
         }
         match self.solve_rest(other, &remap, same_self, same_other, &pairs) {
-            Err(Error::NoSolution { .. }) if !pairs.is_empty() => {
-                self.solve_rest(other, &remap, 0, 0, &[])
-            }
+            Err(Error::NoSolution { .. }) if !pairs.is_empty() => self.solve_rest(other, &remap, 0, 0, &[]),
             answer => answer,
         }
     }
 
-    fn solve_rest<G>(
-        &self,
-        other: &Linear<G, T>,
-        remap: &Remap,
-        same_self: u64,
-        same_other: u64,
-        pairs: &[(u8, u8, u8)],
-    ) -> Result<Linear<F, G>> {
+    fn solve_rest<G>(&self, other: &Linear<G, T>, remap: &Remap, same_self: u64, same_other: u64, pairs: &[(u8, u8, u8)]) -> Result<Linear<F, G>> {
         let mut columns = other.columns;
         for (j, c) in (0u32..).zip(columns.iter_mut()) {
             if same_other.wrapping_shr(j) & 1 == 1 {
                 *c = 0;
             }
         }
-        let span = Span::of(
-            columns
-                .get(..usize::from(other.ins().bits()))
-                .unwrap_or(&[]),
-        );
+        let span = Span::of(columns.get(..usize::from(other.ins().bits())).unwrap_or(&[]));
         let mut out = Linear::zero(self.ins().clone(), other.ins().clone());
         for (j, (slot, c)) in (0u8..).zip(out.columns.iter_mut().zip(self.columns())) {
             if same_self.wrapping_shr(u32::from(j)) & 1 == 1 {
                 continue;
             }
             let column = remap.apply(*c);
-            *slot = span
-                .solve(column)
-                .ok_or(Error::NoSolution { column, bit: j })?;
+            *slot = span.solve(column).ok_or(Error::NoSolution { column, bit: j })?;
         }
         for (here, there, bits) in pairs {
             for k in 0..*bits {
@@ -255,8 +220,6 @@ impl<F, T> Linear<F, T> {
         let Ok(remap) = Remap::new(self.outs(), other.outs()) else {
             return false;
         };
-        self.ins().iter().all(|(axis, bits)| {
-            (0..bits).all(|k| self.column(axis, k).map(|c| remap.apply(c)) == other.column(axis, k))
-        })
+        self.ins().iter().all(|(axis, bits)| (0..bits).all(|k| self.column(axis, k).map(|c| remap.apply(c)) == other.column(axis, k)))
     }
 }

@@ -1,7 +1,7 @@
 //! Layouts as text: parsing with exact positions of errors, and printing that parses back.
 //!
 //! [`cute`] is `shape:stride` with composed swizzles, [`basis`] its basis vectors alone, [`tileas`] the descriptor
-//! `<shape,stride,swizzle<B,M,S>,elem=name>`, [`tirx`] is `S[...] + R[...] + offset` and `ComposeLayout(...)`. Axis names come from an
+//! `<shape,stride,swizzle<B,M,S>,elem=name>`, [`tirx`] is `S[...] + R[...] + offset` and `ComposeLayout(...)`, [`ttg`] Triton's attributes. Axis names come from an
 //! [`crate::AxisNames`], symbols from a [`crate::SymNames`]. Blanks, tabs and line ends may stand between any two
 //! tokens. Malformed text is a [`ParseError`], never a default layout. Both parsers keep a counter, not a stack.
 //! Printing uses `write_str` alone; integers are spelled by a routine of this crate.
@@ -13,6 +13,9 @@ pub mod tileas;
 pub mod tirx;
 mod tirx_composed;
 mod tree;
+pub mod ttg;
+pub mod ttg_print;
+mod ttg_table;
 mod write;
 
 use crate::axis::AxisId;
@@ -94,8 +97,20 @@ pub enum Expected {
     Clause,
     /// The name of an element type that the registry knows.
     KnownElement,
-    /// A stride tree of the same structure as the shape.
+    /// A stride tree of the same structure as the shape; bases of one length.
     Congruent,
+    /// `{`.
+    OpenBrace,
+    /// `#` and the name of an attribute that is known.
+    Attribute,
+    /// A key that the attribute has.
+    Key,
+    /// No key twice.
+    KeyOnce,
+    /// This key before the attribute ends.
+    Parameter(ttg::Key),
+    /// An encoding within the limits of this crate.
+    Encoding(crate::triton::EncodingError),
 }
 
 /// Why a text is no layout.

@@ -40,11 +40,7 @@ type Spec = heapless::Vec<Iter, MAX_ITERS>;
 ///
 /// # Errors
 /// [`ParseError`] with line, column and what was needed there.
-pub fn parse(
-    text: &str,
-    axes: &impl AxisNames,
-    syms: &mut impl SymNames,
-) -> Result<Layout, ParseError> {
+pub fn parse(text: &str, axes: &impl AxisNames, syms: &mut impl SymNames) -> Result<Layout, ParseError> {
     let mut c = Cursor::new(text);
     let out = if c.eat_name("ComposeLayout") {
         tirx_composed::composed(&mut c, axes, syms)?
@@ -58,11 +54,7 @@ pub fn parse(
 }
 
 /// A sum of terms, with or without `TileLayout(...)` around it.
-pub(super) fn tile(
-    c: &mut Cursor<'_>,
-    axes: &impl AxisNames,
-    syms: &mut impl SymNames,
-) -> Parsed<Layout> {
+pub(super) fn tile(c: &mut Cursor<'_>, axes: &impl AxisNames, syms: &mut impl SymNames) -> Parsed<Layout> {
     if !c.eat_name("TileLayout") {
         return sum(c, axes, syms);
     }
@@ -112,17 +104,12 @@ fn sum(c: &mut Cursor<'_>, axes: &impl AxisNames, syms: &mut impl SymNames) -> P
 /// What stands between the brackets, and the closing one; iters in the order of the text.
 fn spec(c: &mut Cursor<'_>, axes: &impl AxisNames, syms: &mut impl SymNames) -> Parsed<Spec> {
     let at = c.mark();
-    let full = Expected::Fits(Error::Capacity {
-        limit: Limit::Iters,
-        max: MAX_ITERS as u32,
-    });
+    let full = Expected::Fits(Error::Capacity { limit: Limit::Iters, max: MAX_ITERS as u32 });
     let mut extents: heapless::Vec<Int, MAX_ITERS> = heapless::Vec::new();
     let tuple = c.eat(b'(');
     while !(tuple && c.eat(b')')) {
         let room = c.error(full);
-        extents
-            .push(c.extent(syms, Expected::Number)?)
-            .map_err(|_| room)?;
+        extents.push(c.extent(syms, Expected::Number)?).map_err(|_| room)?;
         if c.eat(b',') {
             continue;
         }
@@ -151,14 +138,7 @@ fn spec(c: &mut Cursor<'_>, axes: &impl AxisNames, syms: &mut impl SymNames) -> 
     Ok(out)
 }
 
-fn strides(
-    c: &mut Cursor<'_>,
-    axes: &impl AxisNames,
-    syms: &mut impl SymNames,
-    extents: &[Int],
-    tuple: bool,
-    out: &mut Spec,
-) -> Parsed<()> {
+fn strides(c: &mut Cursor<'_>, axes: &impl AxisNames, syms: &mut impl SymNames, extents: &[Int], tuple: bool, out: &mut Spec) -> Parsed<()> {
     let listed = c.eat(b'(');
     if !listed && (tuple && extents.len() != 1) {
         return Err(c.error(Expected::OpenParen));
@@ -182,12 +162,7 @@ fn strides(
 }
 
 /// One stride: alone, or in a list also a pair of stride and axis.
-fn entry(
-    c: &mut Cursor<'_>,
-    axes: &impl AxisNames,
-    syms: &mut impl SymNames,
-    listed: bool,
-) -> Parsed<(Int, AxisId)> {
+fn entry(c: &mut Cursor<'_>, axes: &impl AxisNames, syms: &mut impl SymNames, listed: bool) -> Parsed<(Int, AxisId)> {
     if let Some(axis) = quoted(c, axes)? {
         return Ok((Int::ONE, axis));
     }
@@ -223,16 +198,9 @@ fn quoted(c: &mut Cursor<'_>, axes: &impl AxisNames) -> Parsed<Option<AxisId>> {
 /// # Errors
 /// [`PrintError::NotExpressible`] for any other post-map and for a tree that is not flat;
 /// [`PrintError::UnnamedAxis`], [`PrintError::UnnamedSymbol`]; [`PrintError::Sink`].
-pub fn print(
-    l: &LayoutRef<'_>,
-    axes: &impl AxisNames,
-    syms: &impl SymNames,
-    out: &mut impl Write,
-) -> Result<(), PrintError> {
+pub fn print(l: &LayoutRef<'_>, axes: &impl AxisNames, syms: &impl SymNames, out: &mut impl Write) -> Result<(), PrintError> {
     l.check().map_err(PrintError::Invalid)?;
-    if !l.profile.is_flat()
-        && (l.profile.depth() > 1 || l.profile.tokens().len() > l.shard.len().saturating_add(2))
-    {
+    if !l.profile.is_flat() && (l.profile.depth() > 1 || l.profile.tokens().len() > l.shard.len().saturating_add(2)) {
         return Err(PrintError::NotExpressible(Part::Tree));
     }
     let swizzle = match l.post {
@@ -248,39 +216,22 @@ pub fn print(
     }
     out.write_str("TileLayout(")?;
     print_sum(l, axes, syms, out)?;
-    Ok(out.write_str(if s < 0 {
-        "), swizzle_inner=False)"
-    } else {
-        "))"
-    })?)
+    Ok(out.write_str(if s < 0 { "), swizzle_inner=False)" } else { "))" })?)
 }
 
 fn is_memory(l: &LayoutRef<'_>) -> bool {
     let iters = l.shard.iter().chain(l.replica).map(Iter::axis);
-    iters
-        .chain(l.offset.iter().map(|o| o.axis()))
-        .all(|axis| axis == AxisId::M)
+    iters.chain(l.offset.iter().map(|o| o.axis())).all(|axis| axis == AxisId::M)
 }
 
-fn print_sum(
-    l: &LayoutRef<'_>,
-    axes: &impl AxisNames,
-    syms: &impl SymNames,
-    out: &mut impl Write,
-) -> Result<(), PrintError> {
+fn print_sum(l: &LayoutRef<'_>, axes: &impl AxisNames, syms: &impl SymNames, out: &mut impl Write) -> Result<(), PrintError> {
     let mut joined = false;
     if !l.shard.is_empty() || l.replica.is_empty() {
         group(out, "S[", l.shard, axes, syms)?;
         joined = true;
     }
     if !l.replica.is_empty() {
-        group(
-            out,
-            if joined { " + R[" } else { "R[" },
-            l.replica,
-            axes,
-            syms,
-        )?;
+        group(out, if joined { " + R[" } else { "R[" }, l.replica, axes, syms)?;
     }
     for o in l.offset {
         out.write_str(" + ")?;
@@ -289,13 +240,7 @@ fn print_sum(
     Ok(())
 }
 
-fn group(
-    out: &mut impl Write,
-    open: &str,
-    iters: &[Iter],
-    axes: &impl AxisNames,
-    syms: &impl SymNames,
-) -> Result<(), PrintError> {
+fn group(out: &mut impl Write, open: &str, iters: &[Iter], axes: &impl AxisNames, syms: &impl SymNames) -> Result<(), PrintError> {
     out.write_str(open)?;
     match iters {
         [] => out.write_str("()")?,

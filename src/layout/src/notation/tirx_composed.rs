@@ -21,17 +21,9 @@ struct Arguments {
 }
 
 /// What follows the word `ComposeLayout`.
-pub(super) fn composed(
-    c: &mut Cursor<'_>,
-    axes: &impl AxisNames,
-    syms: &mut impl SymNames,
-) -> Parsed<Layout> {
+pub(super) fn composed(c: &mut Cursor<'_>, axes: &impl AxisNames, syms: &mut impl SymNames) -> Parsed<Layout> {
     c.need(b'(', Expected::OpenParen)?;
-    let mut arguments = if c.eat_name("SwizzleLayout") {
-        swizzle(c)?
-    } else {
-        three(c)?
-    };
+    let mut arguments = if c.eat_name("SwizzleLayout") { swizzle(c)? } else { three(c)? };
     c.need(b',', Expected::Comma)?;
     keyword(c, "tile_layout")?;
     let tile_at = c.mark();
@@ -41,13 +33,7 @@ pub(super) fn composed(
     }
     c.need(b')', Expected::CloseParen)?;
     let [per_element, swizzle_len, atom_len] = arguments.three;
-    let out = compose_swizzle(
-        &tile.view(),
-        per_element,
-        swizzle_len,
-        atom_len,
-        arguments.inner,
-    );
+    let out = compose_swizzle(&tile.view(), per_element, swizzle_len, atom_len, arguments.inner);
     valid(c, arguments.at, tile_at, out)
 }
 
@@ -77,11 +63,7 @@ fn swizzle(c: &mut Cursor<'_>) -> Parsed<Arguments> {
 }
 
 fn three(c: &mut Cursor<'_>) -> Parsed<Arguments> {
-    let mut out = Arguments {
-        at: c.mark(),
-        three: [0; 3],
-        inner: true,
-    };
+    let mut out = Arguments { at: c.mark(), three: [0; 3], inner: true };
     let names = ["per_element", "swizzle_len", "atom_len"];
     for (k, (slot, name)) in out.three.iter_mut().zip(names).enumerate() {
         if k > 0 {

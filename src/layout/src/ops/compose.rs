@@ -33,18 +33,11 @@ pub fn compose(a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<Layout> {
     super::refuse_other_axes(b.shard, AxisId::M)?;
     let mut modes = coalesced(a.shard)?;
     // Coalescing drops extents of 1, but what lies beyond `a` follows its last stride, whatever the extent.
-    let end = a
-        .shard
-        .last()
-        .copied()
-        .unwrap_or(Iter::new(1, 0, AxisId::M));
+    let end = a.shard.last().copied().unwrap_or(Iter::new(1, 0, AxisId::M));
     if end.is_unit() && !modes.last().is_some_and(|last| continues(last, &end)) {
         push(&mut modes, end)?;
     }
-    let mut reach = [Reach {
-        leaves: 0,
-        digit: Ok(0),
-    }; MAX_ITERS];
+    let mut reach = [Reach { leaves: 0, digit: Ok(0) }; MAX_ITERS];
     let mut out = Layout::new();
     let mut leaves = b.shard.iter().enumerate();
     let mut split = false;
@@ -61,10 +54,7 @@ pub fn compose(a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<Layout> {
                 OPEN => out.open()?,
                 CLOSE => out.close()?,
                 LEAF => {
-                    let bad = Error::BadProfile {
-                        iters: u16::from(position(b.shard.len())),
-                        leaves: u16::MAX,
-                    };
+                    let bad = Error::BadProfile { iters: u16::from(position(b.shard.len())), leaves: u16::MAX };
                     let (k, it) = leaves.next().ok_or(bad)?;
                     push_leaf(&mut out, &walk(&modes, &mut reach, k, it)?)?;
                 }
@@ -111,10 +101,7 @@ fn walk(modes: &Iters, reach: &mut [Reach; MAX_ITERS], leaf: usize, b: &Iter) ->
     }
     let last = modes.len().saturating_sub(1);
     if stride.coeff() < 0 && last > 0 {
-        return Err(Error::NegativeStride {
-            iter: leaf,
-            stride: stride.coeff(),
-        });
+        return Err(Error::NegativeStride { iter: leaf, stride: stride.coeff() });
     }
     for (k, mode) in modes.iter().enumerate() {
         let step = |run: Int| Iter::symbolic(run, stride.checked_mul(mode.stride())?, mode.axis());
@@ -124,11 +111,7 @@ fn walk(modes: &Iters, reach: &mut [Reach; MAX_ITERS], leaf: usize, b: &Iter) ->
         }
         let extent = mode.extent();
         let misfit = || match (stride.as_known(), extent.as_known()) {
-            (Some(stride), Some(extent)) => Error::StrideDivisibility {
-                leaf,
-                stride,
-                extent,
-            },
+            (Some(stride), Some(extent)) => Error::StrideDivisibility { leaf, stride, extent },
             _ => stride.needs_value(extent),
         };
         if stride.compare(extent) != Some(Ordering::Less) {
@@ -153,12 +136,10 @@ fn walk(modes: &Iters, reach: &mut [Reach; MAX_ITERS], leaf: usize, b: &Iter) ->
             Some(Ordering::Greater) => left,
             None => return Err(room.needs_value(left)),
         };
-        let rest = left
-            .div_exact(run)
-            .ok_or_else(|| match (left.as_known(), run.as_known()) {
-                (Some(extent), Some(run)) => Error::ExtentDivisibility { leaf, extent, run },
-                _ => left.needs_value(run),
-            })?;
+        let rest = left.div_exact(run).ok_or_else(|| match (left.as_known(), run.as_known()) {
+            (Some(extent), Some(run)) => Error::ExtentDivisibility { leaf, extent, run },
+            _ => left.needs_value(run),
+        })?;
         push(&mut pieces, step(run)?)?;
         note(reach, k, run, stride);
         (left, stride) = (rest, Int::ONE);
@@ -174,15 +155,9 @@ fn unit_piece(modes: &Iters, stride: Int) -> Result<Iter> {
     let mut rest = stride;
     let last = modes.len().saturating_sub(1);
     for mode in modes.iter().take(last) {
-        rest = match (
-            rest.div_exact(mode.extent()),
-            rest.as_known(),
-            mode.extent().as_known(),
-        ) {
+        rest = match (rest.div_exact(mode.extent()), rest.as_known(), mode.extent().as_known()) {
             (Some(q), ..) => q,
-            (None, Some(r), Some(e)) if r > 0 => {
-                Int::known(r.checked_div(e).map_or(0, |q| q.saturating_add(1)))
-            }
+            (None, Some(r), Some(e)) if r > 0 => Int::known(r.checked_div(e).map_or(0, |q| q.saturating_add(1))),
             _ => Int::ZERO,
         };
     }
@@ -193,10 +168,7 @@ fn unit_piece(modes: &Iters, stride: Int) -> Result<Iter> {
 /// Whether `(run - 1) * stride < extent` for certain.
 fn stays_below(run: Int, stride: Int, extent: Int) -> bool {
     match (run.as_known(), stride.as_known(), extent.as_known()) {
-        (Some(r), Some(s), Some(e)) => r
-            .saturating_sub(1)
-            .checked_mul(s)
-            .is_some_and(|top| top < e),
+        (Some(r), Some(s), Some(e)) => r.saturating_sub(1).checked_mul(s).is_some_and(|top| top < e),
         _ => false,
     }
 }
@@ -206,11 +178,7 @@ fn note(reach: &mut [Reach; MAX_ITERS], k: usize, run: Int, stride: Int) {
     if let Some(r) = reach.get_mut(k) {
         r.leaves = r.leaves.saturating_add(1);
         r.digit = r.digit.and_then(|sum| {
-            let top = run
-                .value()?
-                .saturating_sub(1)
-                .checked_mul(stride.value()?)
-                .ok_or(Error::Overflow)?;
+            let top = run.value()?.saturating_sub(1).checked_mul(stride.value()?).ok_or(Error::Overflow)?;
             sum.checked_add(top).ok_or(Error::Overflow)
         });
     }
@@ -225,11 +193,7 @@ fn check_carries(modes: &Iters, reach: &[Reach; MAX_ITERS]) -> Result<()> {
         }
         let (reach, extent) = (r.digit?, mode.extent().value()?);
         if reach >= extent {
-            return Err(Error::Carry {
-                mode: position(k),
-                reach,
-                extent,
-            });
+            return Err(Error::Carry { mode: position(k), reach, extent });
         }
     }
     Ok(())

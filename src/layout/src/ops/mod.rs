@@ -27,10 +27,7 @@ pub use inverse::{Inverse, inverse, left_inverse, right_inverse};
 pub(crate) type Iters = heapless::Vec<Iter, MAX_ITERS>;
 
 pub(crate) fn push(iters: &mut Iters, it: Iter) -> Result<()> {
-    iters.push(it).map_err(|_| Error::Capacity {
-        limit: Limit::Iters,
-        max: MAX_ITERS as u32,
-    })
+    iters.push(it).map_err(|_| Error::Capacity { limit: Limit::Iters, max: MAX_ITERS as u32 })
 }
 
 /// The same map of a flat coordinate with as few iters as possible: extents of 1 dropped, contiguous neighbours
@@ -43,11 +40,7 @@ pub fn coalesce(l: &LayoutRef<'_>) -> Result<Layout> {
 
 /// The same iters without grouping: a tuple of leaves (a single leaf stays one).
 pub fn flatten(l: &LayoutRef<'_>) -> Result<Layout> {
-    let profile = if l.profile.is_scalar() {
-        Profile::SCALAR
-    } else {
-        Profile::FLAT
-    };
+    let profile = if l.profile.is_scalar() { Profile::SCALAR } else { Profile::FLAT };
     Layout::from_ref(LayoutRef { profile, ..*l })
 }
 
@@ -57,10 +50,7 @@ pub fn flatten(l: &LayoutRef<'_>) -> Result<Layout> {
 /// [`Error::Capacity`]; [`Error::HasReplica`], [`Error::HasOffset`], [`Error::HasPostMap`].
 pub fn tuple(modes: &[LayoutRef<'_>]) -> Result<Layout> {
     if modes.len() > MAX_MODES {
-        return Err(Error::Capacity {
-            limit: Limit::Modes,
-            max: MAX_MODES as u32,
-        });
+        return Err(Error::Capacity { limit: Limit::Modes, max: MAX_MODES as u32 });
     }
     let mut out = Layout::new();
     out.open()?;
@@ -92,12 +82,7 @@ fn merge(a: &Iter, b: &Iter) -> Option<Iter> {
     if !continues(a, b) {
         return None;
     }
-    Iter::symbolic(
-        a.extent().checked_mul(b.extent()).ok()?,
-        a.stride(),
-        a.axis(),
-    )
-    .ok()
+    Iter::symbolic(a.extent().checked_mul(b.extent()).ok()?, a.stride(), a.axis()).ok()
 }
 
 /// Whether `b` goes on where `a` ends.
@@ -109,11 +94,7 @@ pub(crate) fn continues(a: &Iter, b: &Iter) -> bool {
 pub(crate) fn tree_of(iters: &[Iter], source: &[Iter]) -> Result<Layout> {
     let mut out = Layout::new();
     match iters {
-        [] => out.push_leaf(Iter::new(
-            1,
-            0,
-            source.first().map_or(AxisId::M, Iter::axis),
-        ))?,
+        [] => out.push_leaf(Iter::new(1, 0, source.first().map_or(AxisId::M, Iter::axis)))?,
         [one] => out.push_leaf(*one)?,
         many => {
             out.open()?;
@@ -144,10 +125,7 @@ pub(crate) fn refuse_rest(l: &LayoutRef<'_>) -> Result<()> {
 pub(crate) fn refuse_other_axes(iters: &[Iter], axis: AxisId) -> Result<()> {
     for (k, it) in iters.iter().enumerate() {
         if it.axis() != axis && !it.is_unit() {
-            return Err(Error::WrongAxis {
-                iter: position(k),
-                axis: it.axis(),
-            });
+            return Err(Error::WrongAxis { iter: position(k), axis: it.axis() });
         }
     }
     Ok(())
@@ -163,37 +141,26 @@ pub(crate) enum Negative {
 }
 
 /// The iters that move, with their position and the size of all iters before them, by increasing stride.
-pub(crate) fn by_stride(
-    iters: &[Iter],
-    negative: Negative,
-) -> Result<heapless::Vec<(Iter, u8, Int), MAX_ITERS>> {
+pub(crate) fn by_stride(iters: &[Iter], negative: Negative) -> Result<heapless::Vec<(Iter, u8, Int), MAX_ITERS>> {
     let mut out: heapless::Vec<(Iter, u8, Int), MAX_ITERS> = heapless::Vec::new();
     let mut before = Int::ONE;
     for (k, it) in iters.iter().enumerate() {
         let turned = it.stride().coeff() < 0 && negative == Negative::Skip;
         if !it.is_unit() && it.stride() != Int::ZERO && !turned {
-            let full = Error::Capacity {
-                limit: Limit::Iters,
-                max: MAX_ITERS as u32,
-            };
+            let full = Error::Capacity { limit: Limit::Iters, max: MAX_ITERS as u32 };
             for (other, ..) in &out {
                 if other.stride().compare(it.stride()).is_none() {
                     return Err(it.stride().needs_value(other.stride()));
                 }
             }
             if it.stride().coeff() < 0 {
-                return Err(Error::NegativeStride {
-                    iter: position(k),
-                    stride: it.stride().coeff(),
-                });
+                return Err(Error::NegativeStride { iter: position(k), stride: it.stride().coeff() });
             }
             out.push((*it, position(k), before)).map_err(|_| full)?;
         }
         before = before.checked_mul(it.extent())?;
     }
-    crate::order::sort_by(&mut out, |a, b| {
-        a.0.stride().compare(b.0.stride()) == Some(core::cmp::Ordering::Less)
-    });
+    crate::order::sort_by(&mut out, |a, b| a.0.stride().compare(b.0.stride()) == Some(core::cmp::Ordering::Less));
     Ok(out)
 }
 
@@ -201,13 +168,7 @@ pub(crate) fn by_stride(
 pub(crate) fn nest(stride: Int, unit: Int, iter: u8) -> Result<Int> {
     match stride.div_exact(unit) {
         Some(q) if q.coeff() > 0 => Ok(q),
-        _ if stride.as_known().is_none() || unit.as_known().is_none() => {
-            Err(stride.needs_value(unit))
-        }
-        _ => Err(Error::NotInjective {
-            iter,
-            stride: stride.coeff(),
-            unit: unit.coeff(),
-        }),
+        _ if stride.as_known().is_none() || unit.as_known().is_none() => Err(stride.needs_value(unit)),
+        _ => Err(Error::NotInjective { iter, stride: stride.coeff(), unit: unit.coeff() }),
     }
 }

@@ -2,10 +2,7 @@
 
 use super::{c, extended, family, show, table};
 use crate::error::Error;
-use crate::ops::{
-    complement, compose, divide, inverse, left_inverse, logical_divide_by_mode, right_inverse,
-    tuple,
-};
+use crate::ops::{complement, compose, divide, inverse, left_inverse, logical_divide_by_mode, right_inverse, tuple};
 use crate::{AxisId, Coord, Int, Layout, NoSyms, SymNames, SymTable, WellKnown};
 use std::collections::BTreeMap;
 use std::string::String;
@@ -26,14 +23,7 @@ fn compose_is_function_composition() {
             answered += 1;
             let inner = table(&b.view());
             let whole: Vec<i64> = inner.iter().map(|y| extended(&a.view(), *y)).collect();
-            assert_eq!(
-                table(&l.view()),
-                whole,
-                "{} o {} = {}",
-                show(a),
-                show(b),
-                show(&l)
-            );
+            assert_eq!(table(&l.view()), whole, "{} o {} = {}", show(a), show(b), show(&l));
             assert_eq!(l.view().rank(), b.view().rank());
         }
     }
@@ -48,8 +38,7 @@ fn complement_covers_once() {
                 continue;
             };
             let both = tuple(&[a.view(), rest.view()]).unwrap();
-            let distinct: std::collections::BTreeSet<i64> =
-                table(&both.view()).into_iter().collect();
+            let distinct: std::collections::BTreeSet<i64> = table(&both.view()).into_iter().collect();
             assert!((0..m).all(|x| distinct.contains(&x)), "{} {m}", show(&a));
             assert!(table(&rest.view()).windows(2).all(|w| w[0] < w[1]));
         }
@@ -63,42 +52,17 @@ fn injective_and_cosize_agree_with_the_table() {
         let mut sorted = image.clone();
         sorted.sort_unstable();
         sorted.dedup();
-        assert_eq!(
-            a.view().is_injective(),
-            Ok(sorted.len() == image.len()),
-            "{}",
-            show(&a)
-        );
-        assert_eq!(
-            a.view().cosize(AxisId::M),
-            Ok(image.iter().max().unwrap() + 1)
-        );
+        assert_eq!(a.view().is_injective(), Ok(sorted.len() == image.len()), "{}", show(&a));
+        assert_eq!(a.view().cosize(AxisId::M), Ok(image.iter().max().unwrap() + 1));
     }
     // Wide extents, decided without walking them.
-    assert_eq!(
-        c("(1000000000,2000000000):(1000000001,999999999)")
-            .view()
-            .is_injective(),
-        Ok(false)
-    );
-    assert_eq!(
-        c("(1000000000,1000000000):(1000000001,1000000000)")
-            .view()
-            .is_injective(),
-        Ok(true)
-    );
+    assert_eq!(c("(1000000000,2000000000):(1000000001,999999999)").view().is_injective(), Ok(false));
+    assert_eq!(c("(1000000000,1000000000):(1000000001,1000000000)").view().is_injective(), Ok(true));
 }
 
 #[test]
 fn swizzled_cosize_agrees_with_the_table() {
-    for (b, m, s) in [
-        (1, 0, 1),
-        (2, 0, 2),
-        (2, 1, 3),
-        (3, 0, 3),
-        (2, 1, -2),
-        (1, 0, -4),
-    ] {
+    for (b, m, s) in [(1, 0, 1), (2, 0, 2), (2, 1, 3), (3, 0, 3), (2, 1, -2), (1, 0, -4)] {
         for a in family(2, 5, &[1, 3, 4, 7]) {
             let text = std::format!("S<{b},{m},{s}> o 5 o {}", show(&a));
             let l = c(&text);
@@ -114,22 +78,11 @@ fn one_sided_inverses() {
     for a in family(3, 4, &[1, 2, 4, 8, 3]) {
         let right = right_inverse(&a.view()).unwrap();
         for (i, y) in table(&right.view()).into_iter().enumerate() {
-            assert_eq!(
-                a.view().offset_on(y as u64, AxisId::M),
-                Ok(i as i64),
-                "{}",
-                show(&a)
-            );
+            assert_eq!(a.view().offset_on(y as u64, AxisId::M), Ok(i as i64), "{}", show(&a));
         }
         if let Ok(left) = left_inverse(&a.view()) {
             for (i, y) in table(&a.view()).into_iter().enumerate() {
-                assert_eq!(
-                    extended(&left.view(), y),
-                    i as i64,
-                    "{} {}",
-                    show(&a),
-                    show(&left)
-                );
+                assert_eq!(extended(&left.view(), y), i as i64, "{} {}", show(&a), show(&left));
             }
         }
     }
@@ -137,11 +90,7 @@ fn one_sided_inverses() {
 
 #[test]
 fn exact_inverses() {
-    let texts = [
-        "S[(8,2,4,2):(4@laneid,1@warpid,1@laneid,1)]",
-        "S[(32,3):(1@TLane,1@TCol)] + R[4:32@TLane]",
-        "S[(3,5,7):(1,21,3)]",
-    ];
+    let texts = ["S[(8,2,4,2):(4@laneid,1@warpid,1@laneid,1)]", "S[(32,3):(1@TLane,1@TCol)] + R[4:32@TLane]", "S[(3,5,7):(1,21,3)]"];
     for text in texts {
         let l = super::t(text);
         let back = inverse(&l.view()).unwrap();
@@ -176,16 +125,9 @@ fn division_splits_off_the_atom() {
             l.view().apply(&p, &mut out).unwrap();
             out.get(AxisId::M)
         };
-        assert_eq!(
-            at(&whole, [m, n]),
-            at(&atom, [m % 8, n % 2]) + at(&rest, [m / 8, n / 2])
-        );
+        assert_eq!(at(&whole, [m, n]), at(&atom, [m % 8, n % 2]) + at(&rest, [m / 8, n / 2]));
     }
-    let tiled = logical_divide_by_mode(
-        &c("(128,64):(64,1)").view(),
-        &[c("32:1").view(), c("8:1").view()],
-    )
-    .unwrap();
+    let tiled = logical_divide_by_mode(&c("(128,64):(64,1)").view(), &[c("32:1").view(), c("8:1").view()]).unwrap();
     assert_eq!(show(&tiled), "((32,4),(8,8)):((64,2048),(1,8))");
 }
 
@@ -201,27 +143,15 @@ fn symbols_are_carried() {
         crate::notation::cute::print(&l.view(), &WellKnown, syms, &mut out).unwrap();
         out
     };
-    assert_eq!(
-        spelled(&crate::ops::coalesce(&a.view()).unwrap(), &syms),
-        "4*M:1"
-    );
-    assert_eq!(
-        spelled(&compose(&a.view(), &rows.view()).unwrap(), &syms),
-        "(2,M):(M,1)"
-    );
+    assert_eq!(spelled(&crate::ops::coalesce(&a.view()).unwrap(), &syms), "4*M:1");
+    assert_eq!(spelled(&compose(&a.view(), &rows.view()).unwrap(), &syms), "(2,M):(M,1)");
     let m = Int::sym(syms.sym("M").unwrap());
     let rest = complement(&c("8:1").view(), m.checked_mul(Int::known(16)).unwrap()).unwrap();
     assert_eq!(spelled(&rest, &syms), "2*M:8");
     // Whether 4 rows of M hold two of M needs the value of M.
     let sym = syms.sym("M").unwrap();
-    assert_eq!(
-        compose(&b.view(), &rows.view()),
-        Err(Error::NeedsValue { sym })
-    );
-    assert_eq!(
-        a.view().offset_on(0, AxisId::M),
-        Err(Error::NeedsValue { sym })
-    );
+    assert_eq!(compose(&b.view(), &rows.view()), Err(Error::NeedsValue { sym }));
+    assert_eq!(a.view().offset_on(0, AxisId::M), Err(Error::NeedsValue { sym }));
     assert_eq!(show(&a.substitute(sym, 6).unwrap()), "(6,4):(1,6)");
     assert!(crate::notation::cute::parse("M:1", &WellKnown, &mut NoSyms).is_err());
 }

@@ -16,6 +16,8 @@ mod tilelang;
 mod tirx_forms;
 mod tirx_laws;
 mod tirx_refusals;
+mod triton;
+mod ttg;
 
 use crate::notation::{cute, tirx};
 use crate::{AxisId, Coord, Layout, LayoutRef, NoSyms, WellKnown};
@@ -48,16 +50,13 @@ fn show_tirx(l: &Layout) -> String {
 
 /// All positions on axis `m`.
 fn table(l: &LayoutRef<'_>) -> Vec<i64> {
-    (0..l.size_value().unwrap())
-        .map(|x| l.offset_on(x, AxisId::M).unwrap())
-        .collect()
+    (0..l.size_value().unwrap()).map(|x| l.offset_on(x, AxisId::M).unwrap()).collect()
 }
 
 /// The position on axis `m` beyond the size too.
 fn extended(l: &LayoutRef<'_>, x: i64) -> i64 {
     let mut out = Coord::new();
-    l.apply_extended(u64::try_from(x).unwrap(), &mut out)
-        .unwrap();
+    l.apply_extended(u64::try_from(x).unwrap(), &mut out).unwrap();
     out.get(AxisId::M)
 }
 
@@ -91,10 +90,7 @@ impl Random {
 
     /// A number below `n`.
     fn below(&mut self, n: u32) -> u32 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) as u32) % n
     }
 }

@@ -26,10 +26,7 @@ fn cute_round_trips() {
         assert_eq!(show(&c(text)), text);
     }
     assert_eq!(show(&c(" ( 4 ,\n8 ) : ( 1\t, 4 @ 0 )")), "(4,8):(1,4@0)");
-    assert_eq!(
-        show(&c("S<3,4,3>o0o(8,64):(64,1)")),
-        "S<3,4,3> o 0 o (8,64):(64,1)"
-    );
+    assert_eq!(show(&c("S<3,4,3>o0o(8,64):(64,1)")), "S<3,4,3> o 0 o (8,64):(64,1)");
     for l in family(3, 3, &[-1, 0, 7]) {
         assert_eq!(c(&show(&l)).view().shard, l.view().shard);
         assert_eq!(t(&show_tirx(&l)), l);
@@ -38,11 +35,7 @@ fn cute_round_trips() {
 
 #[test]
 fn symbols_round_trip() {
-    for text in [
-        "(M,4):(1,M)",
-        "(4*M,N):(N,-1)",
-        "S<3,4,3> o M o (8,M*N):(-2*M,1)",
-    ] {
+    for text in ["(M,4):(1,M)", "(4*M,N):(N,-1)", "S<3,4,3> o M o (8,M*N):(-2*M,1)"] {
         let mut syms = SymTable::new();
         let l = cute::parse(text, &WellKnown, &mut syms).unwrap();
         let mut out = String::new();
@@ -50,12 +43,7 @@ fn symbols_round_trip() {
         assert_eq!(out, text);
     }
     let mut syms = SymTable::new();
-    let l = tirx::parse(
-        "S[(32,sf):(1@TLane,1@TCol)] + R[4:32@TLane]",
-        &WellKnown,
-        &mut syms,
-    )
-    .unwrap();
+    let l = tirx::parse("S[(32,sf):(1@TLane,1@TCol)] + R[4:32@TLane]", &WellKnown, &mut syms).unwrap();
     let mut out = String::new();
     tirx::print(&l.view(), &WellKnown, &syms, &mut out).unwrap();
     assert_eq!(out, "S[(32,sf):(1@TLane,1@TCol)] + R[4:32@TLane]");
@@ -93,15 +81,7 @@ fn cute_errors_have_places() {
     ];
     for (text, col, expected) in cases {
         let error = cute::parse(text, &WellKnown, &mut NoSyms).unwrap_err();
-        assert_eq!(
-            error,
-            ParseError {
-                line: 1,
-                col,
-                expected
-            },
-            "{text}"
-        );
+        assert_eq!(error, ParseError { line: 1, col, expected }, "{text}");
     }
     let error = cute::parse("(2,\n 3é):(1,2)", &WellKnown, &mut NoSyms).unwrap_err();
     assert_eq!((error.line, error.col), (2, 3));
@@ -127,15 +107,7 @@ fn tirx_errors_have_places() {
     ];
     for (text, col, expected) in cases {
         let error = tirx::parse(text, &WellKnown, &mut NoSyms).unwrap_err();
-        assert_eq!(
-            error,
-            ParseError {
-                line: 1,
-                col,
-                expected
-            },
-            "{text}"
-        );
+        assert_eq!(error, ParseError { line: 1, col, expected }, "{text}");
     }
 }
 
@@ -143,70 +115,27 @@ fn tirx_errors_have_places() {
 fn limits_are_named() {
     let many = std::format!("S[{}]", std::vec!["1"; 33].join(","));
     let error = tirx::parse(&many, &WellKnown, &mut NoSyms).unwrap_err();
-    assert_eq!(
-        error.expected,
-        Expected::Fits(Error::Capacity {
-            limit: Limit::Iters,
-            max: 32
-        })
-    );
+    assert_eq!(error.expected, Expected::Fits(Error::Capacity { limit: Limit::Iters, max: 32 }));
     let ones = std::vec!["1"; 17].join(",");
-    let error =
-        cute::parse(&std::format!("({ones}):({ones})"), &WellKnown, &mut NoSyms).unwrap_err();
-    assert_eq!(
-        error.expected,
-        Expected::Fits(Error::Capacity {
-            limit: Limit::Modes,
-            max: 16
-        })
-    );
+    let error = cute::parse(&std::format!("({ones}):({ones})"), &WellKnown, &mut NoSyms).unwrap_err();
+    assert_eq!(error.expected, Expected::Fits(Error::Capacity { limit: Limit::Modes, max: 16 }));
     let deep = std::format!("{}1", "(".repeat(100));
     let error = cute::parse(&deep, &WellKnown, &mut NoSyms).unwrap_err();
-    assert_eq!(
-        error.expected,
-        Expected::Fits(Error::Capacity {
-            limit: Limit::Profile,
-            max: 96
-        })
-    );
+    assert_eq!(error.expected, Expected::Fits(Error::Capacity { limit: Limit::Profile, max: 96 }));
 }
 
 #[test]
 fn what_a_notation_cannot_say() {
-    let cute_of =
-        |l: &crate::Layout| cute::print(&l.view(), &WellKnown, &NoSyms, &mut String::new());
-    let tirx_of =
-        |l: &crate::Layout| tirx::print(&l.view(), &WellKnown, &NoSyms, &mut String::new());
-    assert_eq!(
-        cute_of(&t("S[8] + R[2:8]")),
-        Err(PrintError::NotExpressible(Part::Replica))
-    );
-    assert_eq!(
-        cute_of(&t("S[8] + 3")),
-        Err(PrintError::NotExpressible(Part::Offset))
-    );
-    assert_eq!(
-        tirx_of(&c("((2,2),4):((1,2),4)")),
-        Err(PrintError::NotExpressible(Part::Tree))
-    );
-    assert_eq!(
-        tirx_of(&c("S<3,4,3> o 0 o 8:1")),
-        Err(PrintError::NotExpressible(Part::PostMap))
-    );
+    let cute_of = |l: &crate::Layout| cute::print(&l.view(), &WellKnown, &NoSyms, &mut String::new());
+    let tirx_of = |l: &crate::Layout| tirx::print(&l.view(), &WellKnown, &NoSyms, &mut String::new());
+    assert_eq!(cute_of(&t("S[8] + R[2:8]")), Err(PrintError::NotExpressible(Part::Replica)));
+    assert_eq!(cute_of(&t("S[8] + 3")), Err(PrintError::NotExpressible(Part::Offset)));
+    assert_eq!(tirx_of(&c("((2,2),4):((1,2),4)")), Err(PrintError::NotExpressible(Part::Tree)));
+    assert_eq!(tirx_of(&c("S<3,4,3> o 0 o 8:1")), Err(PrintError::NotExpressible(Part::PostMap)));
     let mut padded = c("8:1");
-    let pad = Padding::new(
-        &[Pad {
-            interval: 4,
-            pad: 1,
-        }],
-        Unit::Codomain,
-    )
-    .unwrap();
+    let pad = Padding::new(&[Pad { interval: 4, pad: 1 }], Unit::Codomain).unwrap();
     padded.set_post(PostMap::Padding(pad)).unwrap();
-    assert_eq!(
-        cute_of(&padded),
-        Err(PrintError::NotExpressible(Part::PostMap))
-    );
+    assert_eq!(cute_of(&padded), Err(PrintError::NotExpressible(Part::PostMap)));
     let mut named = c("8:1");
     named.add_offset(Int::ONE, AxisId(999)).unwrap();
     assert_eq!(tirx_of(&named), Err(PrintError::UnnamedAxis(AxisId(999))));
@@ -218,29 +147,8 @@ fn well_known_names() {
         let axis = AxisId(n);
         assert_eq!(WellKnown.axis(WellKnown.name(axis).unwrap()), Some(axis));
     }
-    let listed = [
-        "bx",
-        "by",
-        "bz",
-        "cbx",
-        "cby",
-        "cbz",
-        "tx",
-        "warpid",
-        "laneid",
-        "wgid",
-        "tid_in_wg",
-        "wid_in_wg",
-    ];
-    assert!(
-        listed
-            .iter()
-            .chain(&["m", "P", "F", "Bank", "TCol", "TLane"])
-            .all(|n| WellKnown.axis(n).is_some())
-    );
-    assert_eq!(
-        AxisId::path(&[1, 2]).map(|a| a.basis_path().collect::<std::vec::Vec<u8>>()),
-        Some([1, 2].into())
-    );
+    let listed = ["bx", "by", "bz", "cbx", "cby", "cbz", "tx", "warpid", "laneid", "wgid", "tid_in_wg", "wid_in_wg"];
+    assert!(listed.iter().chain(&["m", "P", "F", "Bank", "TCol", "TLane"]).all(|n| WellKnown.axis(n).is_some()));
+    assert_eq!(AxisId::path(&[1, 2]).map(|a| a.basis_path().collect::<std::vec::Vec<u8>>()), Some([1, 2].into()));
     assert_eq!((AxisId::path(&[16]), AxisId::path(&[])), (None, None));
 }

@@ -2,10 +2,7 @@
 
 use super::c;
 use crate::error::{Error, NotLinear};
-use crate::tilelang::{
-    self, Fallback, Fragment, Shared, bank_swizzled, facts, fully_replicated, guarded_inverse,
-    index_maps, operand_swizzled,
-};
+use crate::tilelang::{self, Fallback, Fragment, Shared, bank_swizzled, facts, fully_replicated, guarded_inverse, index_maps, operand_swizzled};
 use crate::{AxisId, Coord, Iter, Layout, PostMap};
 use std::collections::BTreeMap;
 use std::vec::Vec;
@@ -27,10 +24,7 @@ fn owners(f: &Fragment) -> BTreeMap<(i64, i64), u64> {
     let mut out = BTreeMap::new();
     for x in 0..f.layout().size_value().unwrap() {
         for copy in 0..f.copies().unwrap() {
-            let at = (
-                f.forward_thread(x, copy).unwrap(),
-                f.forward_index(x).unwrap(),
-            );
+            let at = (f.forward_thread(x, copy).unwrap(), f.forward_index(x).unwrap());
             let before = out.insert(at, x);
             assert!(before.is_none_or(|b| b == x), "two elements at {at:?}");
         }
@@ -44,11 +38,7 @@ fn check_inverse(f: &Fragment) {
     let (threads, locals) = (f.thread_extent().unwrap(), f.index_extent().unwrap());
     for (t, i) in (-2..threads + 3).flat_map(|t| (-1..=locals).map(move |i| (t, i))) {
         let found = f.element(t, i).unwrap();
-        assert_eq!(
-            found.map(|e| e.flat),
-            owners.get(&(t, i)).copied(),
-            "({t}, {i})"
-        );
+        assert_eq!(found.map(|e| e.flat), owners.get(&(t, i)).copied(), "({t}, {i})");
         if let Some(e) = found {
             assert_eq!(f.forward_thread(e.flat, e.copy), Ok(t));
         }
@@ -60,12 +50,7 @@ fn sparse_owners_invert_with_guards() {
     let f = fragment("(4):(16@tx)", &[]);
     let inverse = f.inverse().unwrap();
     let guards: Vec<_> = inverse.guards().collect();
-    let guard = tilelang::Guard {
-        axis: AxisId::TX,
-        above: 16,
-        unit: 1,
-        extent: 1,
-    };
+    let guard = tilelang::Guard { axis: AxisId::TX, above: 16, unit: 1, extent: 1 };
     assert_eq!(guards, [guard]);
     let dense = fragment("(8,4):(1,1@tx)", &[]);
     assert_eq!(dense.inverse().unwrap().guards().count(), 0);
@@ -93,16 +78,10 @@ fn what_does_not_nest_has_no_inverse() {
     let error = |iter, stride, unit| Err(Error::NotInjective { iter, stride, unit });
     assert_eq!(stuck("(2,4):(0,1)"), error(0, 0, 1));
     assert_eq!(stuck("(4,4):(1,3)"), error(1, 3, 4));
-    let back = Err(Error::NegativeStride {
-        iter: 0,
-        stride: -1,
-    });
+    let back = Err(Error::NegativeStride { iter: 0, stride: -1 });
     assert_eq!(stuck("(4):(-1)"), back);
     let mut padded = c("(8):(1)");
-    let pads = [crate::Pad {
-        interval: 4,
-        pad: 1,
-    }];
+    let pads = [crate::Pad { interval: 4, pad: 1 }];
     let pads = crate::Padding::new(&pads, crate::Unit::Element).unwrap();
     padded.set_post(PostMap::Padding(pads)).unwrap();
     assert_eq!(guarded_inverse(&padded.view()), Err(Error::HasPostMap));
@@ -117,48 +96,29 @@ fn repeating_and_replicating() {
         assert_eq!(f.shape().unwrap().as_slice(), [24, 16]);
         for (i, j) in (0..24u64).flat_map(|i| (0..16u64).map(move |j| (i, j))) {
             let (tile_i, tile_j) = ((i / 8) as i64, (j / 8) as i64);
-            let tile = if lower {
-                tile_j + 2 * tile_i
-            } else {
-                tile_i + 3 * tile_j
-            };
+            let tile = if lower { tile_j + 2 * tile_i } else { tile_i + 3 * tile_j };
             let inside = i % 8 * 8 + j % 8;
-            let (mut t, mut x) = (
-                base.forward_thread(inside, 0).unwrap(),
-                base.forward_index(inside).unwrap(),
-            );
+            let (mut t, mut x) = (base.forward_thread(inside, 0).unwrap(), base.forward_index(inside).unwrap());
             if on_thread {
                 t += tile * threads;
             } else {
                 x += tile * locals;
             }
             let at = i * 16 + j;
-            assert_eq!(
-                (f.forward_thread(at, 0), f.forward_index(at)),
-                (Ok(t), Ok(x))
-            );
+            assert_eq!((f.forward_thread(at, 0), f.forward_index(at)), (Ok(t), Ok(x)));
         }
         check_inverse(&f);
     }
     let copied = base.replicate(3).unwrap();
     assert_eq!((copied.copies(), copied.thread_extent()), (Ok(3), Ok(96)));
-    assert_eq!(
-        copied.forward_thread(5, 2),
-        base.forward_thread(5, 0).map(|t| t + 64)
-    );
+    assert_eq!(copied.forward_thread(5, 2), base.forward_thread(5, 0).map(|t| t + 64));
     check_inverse(&copied);
     let idle = fragment("(4):(2@tx)", &[thread(2, 0), thread(2, 1)]);
     let condensed = idle.condense().unwrap();
     assert_eq!((idle.copies(), condensed.copies()), (Ok(4), Ok(2)));
     assert_eq!(owners(&idle), owners(&condensed));
-    assert!(matches!(
-        base.repeat(&[2], false, true),
-        Err(Error::Rank { .. })
-    ));
-    assert!(matches!(
-        base.forward_thread(0, 1),
-        Err(Error::OutOfRange { .. })
-    ));
+    assert!(matches!(base.repeat(&[2], false, true), Err(Error::Rank { .. })));
+    assert!(matches!(base.forward_thread(0, 1), Err(Error::OutOfRange { .. })));
 }
 
 #[test]
@@ -172,10 +132,7 @@ fn reshaping_keeps_row_major_positions() {
             assert_eq!(g.forward_index(x), f.forward_index(x));
         }
     }
-    assert!(matches!(
-        f.reshape(&[63], None),
-        Err(Error::CannotGroup { .. })
-    ));
+    assert!(matches!(f.reshape(&[63], None), Err(Error::CannotGroup { .. })));
     let halves = f.reshape(&[128], Some((32, 16))).unwrap();
     for x in 0..128 {
         let word = f.forward_index(x / 2).unwrap();
@@ -184,31 +141,18 @@ fn reshaping_keeps_row_major_positions() {
     let again = halves.reshape(&[8, 8], Some((16, 32))).unwrap();
     assert_eq!(owners(&again), owners(&f));
     let apart = fragment("(8,4):(4,1)", &[]);
-    assert!(matches!(
-        apart.reshape(&[16], Some((16, 32))),
-        Err(Error::CannotPack { .. })
-    ));
+    assert!(matches!(apart.reshape(&[16], Some((16, 32))), Err(Error::CannotPack { .. })));
     let odd = apart.reshape(&[32], Some((16, 24)));
     assert_eq!(odd, Err(Error::BadElement { bits: 24 }));
     let six = tilelang::linear(&[6, 4]).unwrap();
     let turned = tilelang::repeat(&six.view(), 1, 3).unwrap();
-    assert_eq!(
-        tilelang::shape_of(&turned.view()).unwrap().as_slice(),
-        [6, 12]
-    );
+    assert_eq!(tilelang::shape_of(&turned.view()).unwrap().as_slice(), [6, 12]);
     let wide = tilelang::expand(&six.view(), &[5, 7]).unwrap();
     let mut at = Coord::new();
     wide.view().apply(&[2, 3, 6, 4], &mut at).unwrap();
-    let found = (
-        at.get(AxisId::dim(0)),
-        at.get(AxisId::dim(1)),
-        at.get(AxisId::M),
-    );
+    let found = (at.get(AxisId::dim(0)), at.get(AxisId::dim(1)), at.get(AxisId::M));
     assert_eq!(found, (4, 6, 14));
-    assert!(matches!(
-        tilelang::repeat(&six.view(), 2, 2),
-        Err(Error::Rank { .. })
-    ));
+    assert!(matches!(tilelang::repeat(&six.view(), 2, 2), Err(Error::Rank { .. })));
 }
 
 #[test]
@@ -223,10 +167,7 @@ fn fragments_of_threads_alone_number_what_is_left() {
     assert_eq!(all.forward_thread(17, 100), Ok(100));
     let wrong = c("(4):(1@laneid)");
     let axis = AxisId::LANE;
-    assert_eq!(
-        Fragment::new(wrong),
-        Err(Error::WrongAxis { iter: 0, axis })
-    );
+    assert_eq!(Fragment::new(wrong), Err(Error::WrongAxis { iter: 0, axis }));
 }
 
 /// That a map sends no two elements to one place.
@@ -250,10 +191,7 @@ fn swizzled_tiles_spread_columns_over_banks() {
         // The first vector of the rows of a block: each takes another of the vectors, in turn.
         let mut places = Vec::new();
         for row in 0..8 {
-            let at = l
-                .view()
-                .offset_on(u64::from(row * columns), AxisId::M)
-                .unwrap();
+            let at = l.view().offset_on(u64::from(row * columns), AxisId::M).unwrap();
             places.push(at as u32 % (128 / bits * vectors) / (128 / bits));
         }
         let expected: Vec<u32> = (0..8).map(|row| row / (8 / vectors)).collect();
@@ -264,18 +202,9 @@ fn swizzled_tiles_spread_columns_over_banks() {
     assert_eq!(bank_swizzled(&[12, 64], 16, 8, atom), shape(0, 12, 8));
     assert!(bank_swizzled(&[4, 64], 16, 8, atom).is_ok());
     assert_eq!(bank_swizzled(&[8, 72], 16, 8, atom), shape(1, 72, 64));
-    assert_eq!(
-        bank_swizzled(&[8, 64], 6, 8, atom),
-        Err(Error::BadElement { bits: 6 })
-    );
-    assert_eq!(
-        bank_swizzled(&[8, 64], 16, 3, atom),
-        Err(Error::NoVariant { found: 3 })
-    );
-    assert!(matches!(
-        bank_swizzled(&[8], 16, 8, atom),
-        Err(Error::Rank { .. })
-    ));
+    assert_eq!(bank_swizzled(&[8, 64], 6, 8, atom), Err(Error::BadElement { bits: 6 }));
+    assert_eq!(bank_swizzled(&[8, 64], 16, 3, atom), Err(Error::NoVariant { found: 3 }));
+    assert!(matches!(bank_swizzled(&[8], 16, 8, atom), Err(Error::Rank { .. })));
     let atoms = (atom, &facts::WIDE_SWIZZLE);
     for (rows, columns, bits) in [(24, 96, 16), (40, 20, 16), (12, 48, 64), (8, 24, 64)] {
         for inner in [true, false] {
@@ -302,12 +231,7 @@ fn maps_that_mix_outputs_are_linear_or_refused() {
     assert!(matches!(small, Ok(Shared::Strided(l)) if injective(&l)));
     let odd = tilelang::shared_operand_v1(&[12, 64], 16, &all, &facts::ROW_SWIZZLE);
     let why = NotLinear::Extent;
-    let not = |iter, extent| Error::NotLinear {
-        iter,
-        extent,
-        stride: 0,
-        why,
-    };
+    let not = |iter, extent| Error::NotLinear { iter, extent, stride: 0, why };
     assert_eq!(odd, Err(not(1, 12)));
     for columns in [32, 64, 256] {
         let l = tilelang::rows_swizzled(&[2, 16, columns], 16, &facts::ROW_SWIZZLE).unwrap();
@@ -335,10 +259,7 @@ fn metadata_covers_its_words_once() {
         for (i, j) in (0..shape.0).flat_map(|i| (0..shape.1).map(move |j| (i, j))) {
             // TileLang's own words: interleave the rows of a group, then transpose 2 x 2.
             let row = i / group * group + i % 8 * interleave + i % group / 8;
-            let (up, down) = (
-                u32::from(row % 2 == 0 && j % 2 == 1),
-                u32::from(row % 2 == 1 && j % 2 == 0),
-            );
+            let (up, down) = (u32::from(row % 2 == 0 && j % 2 == 1), u32::from(row % 2 == 1 && j % 2 == 0));
             let (row, column) = (row + up - down, j + down - up);
             let wanted = column / 2 * shape.0 * 2 + row * 2 + column % 2;
             let at = l.view().offset_on(u64::from(i * shape.1 + j), AxisId::M);
@@ -371,19 +292,13 @@ fn index_maps_are_layouts_and_fragments_of_matrices_invert() {
     let mut at = Coord::new();
     for (lane, register) in (0..32i64).flat_map(|l| (0..8i64).map(move |r| (l, r))) {
         let e = f.element(lane, register).unwrap().unwrap();
-        from.view()
-            .apply_flat((lane * 8 + register) as u64, &mut at)
-            .unwrap();
+        from.view().apply_flat((lane * 8 + register) as u64, &mut at).unwrap();
         let place = (at.get(AxisId::dim(0)) as u64, at.get(AxisId::M) as u64);
         assert_eq!((e.flat / 16, e.flat % 16), place);
     }
     for (name, text) in facts::GEMM_FRAGMENTS {
         let f = Fragment::from_map(&c(text).view()).unwrap();
-        assert_eq!(
-            (f.thread_extent(), f.index_extent()),
-            (Ok(32), Ok(2)),
-            "{name}"
-        );
+        assert_eq!((f.thread_extent(), f.index_extent()), (Ok(32), Ok(2)), "{name}");
         check_inverse(&f);
     }
 }

@@ -17,34 +17,13 @@ fn atom(name: &str, rows: u32, cols: u32, bits: u32) -> Result<Layout, Error> {
 
 #[test]
 fn layouts_by_example() {
-    assert_eq!(
-        datapath('D', 128, 256, 0),
-        Ok(t("S[(128,256):(1@TLane,1@TCol)]"))
-    );
-    assert_eq!(
-        datapath('F', 64, 8, 1),
-        Ok(t("S[(4,16,8):(32@TLane,1@TLane,1@TCol)] + 16@TLane"))
-    );
-    assert_eq!(
-        datapath('B', 64, 6, 0),
-        Ok(t("S[(64,2,3):(1@TLane,64@TLane,1@TCol)]"))
-    );
-    assert_eq!(
-        datapath('G', 32, 224, 0),
-        Ok(t("S[(32,4,56):(1@TLane,32@TLane,1@TCol)]"))
-    );
-    assert_eq!(
-        atom("32x32b", 128, 64, 32),
-        Ok(t("S[(128,64):(1@tid_in_wg,1)]"))
-    );
-    assert_eq!(
-        atom("16x128b", 64, 16, 16),
-        Ok(t("S[(4,2,8,2,4,2):(1@wid_in_wg,2,4@laneid,4,1@laneid,1)]"))
-    );
-    assert_eq!(
-        tirx::wg_local_layout(128, 224),
-        Ok(t("S[(128,224):(1@tid_in_wg,1)]"))
-    );
+    assert_eq!(datapath('D', 128, 256, 0), Ok(t("S[(128,256):(1@TLane,1@TCol)]")));
+    assert_eq!(datapath('F', 64, 8, 1), Ok(t("S[(4,16,8):(32@TLane,1@TLane,1@TCol)] + 16@TLane")));
+    assert_eq!(datapath('B', 64, 6, 0), Ok(t("S[(64,2,3):(1@TLane,64@TLane,1@TCol)]")));
+    assert_eq!(datapath('G', 32, 224, 0), Ok(t("S[(32,4,56):(1@TLane,32@TLane,1@TCol)]")));
+    assert_eq!(atom("32x32b", 128, 64, 32), Ok(t("S[(128,64):(1@tid_in_wg,1)]")));
+    assert_eq!(atom("16x128b", 64, 16, 16), Ok(t("S[(4,2,8,2,4,2):(1@wid_in_wg,2,4@laneid,4,1@laneid,1)]")));
+    assert_eq!(tirx::wg_local_layout(128, 224), Ok(t("S[(128,224):(1@tid_in_wg,1)]")));
     let row = t("S[(128,64):(1@tid_in_wg,1)]");
     let mut out = Coord::new();
     tirx::apply_shaped(&row.view(), &[7, 9], &[128, 64], &mut out).unwrap();
@@ -83,47 +62,24 @@ fn register_tiles_hold_every_element_once() {
 #[test]
 fn ready_made_layouts_refuse() {
     let shape = |dim, found, needed| Err(Error::BadShape { dim, found, needed });
-    assert_eq!(
-        datapath('H', 128, 8, 0),
-        Err(Error::NoVariant { found: 72 })
-    );
+    assert_eq!(datapath('H', 128, 8, 0), Err(Error::NoVariant { found: 72 }));
     assert_eq!(datapath('D', 64, 8, 0), shape(0, 64, 128));
     assert_eq!(datapath('B', 64, 7, 0), shape(1, 7, 2));
     assert_eq!(datapath('G', 32, 6, 0), shape(1, 6, 4));
     assert_eq!(datapath('D', 128, 8, 1), Err(Error::NoVariant { found: 1 }));
     assert_eq!(datapath('F', 64, 8, 2), Err(Error::NoVariant { found: 2 }));
     // A leading dot is no part of the name.
-    assert_eq!(
-        atom(".32x32b", 128, 4, 32),
-        Err(Error::NoVariant { found: 128 })
-    );
-    assert_eq!(
-        atom("32x32b", 128, 4, 8),
-        Err(Error::BadElement { bits: 8 })
-    );
-    assert_eq!(
-        atom("32x32b", 64, 4, 16),
-        Err(Error::BadElement { bits: 16 })
-    );
+    assert_eq!(atom(".32x32b", 128, 4, 32), Err(Error::NoVariant { found: 128 }));
+    assert_eq!(atom("32x32b", 128, 4, 8), Err(Error::BadElement { bits: 8 }));
+    assert_eq!(atom("32x32b", 64, 4, 16), Err(Error::BadElement { bits: 16 }));
     assert_eq!(atom("32x32b", 32, 4, 32), shape(0, 32, 0));
     assert_eq!(atom("16x64b", 64, 3, 32), shape(1, 3, 2));
     assert_eq!(atom("16x64b", 64, 6, 32), shape(1, 6, 0));
-    let operand = |operand, used, shape: &[u32]| {
-        tirx::operand_layout(facts::DATAPATHS, facts::DATAPATH_USES, operand, used, shape)
-    };
+    let operand = |operand, used, shape: &[u32]| tirx::operand_layout(facts::DATAPATHS, facts::DATAPATH_USES, operand, used, shape);
     let b = (128, 2, false);
-    assert_eq!(
-        operand(Operand::A, b, &[64, 96]),
-        Ok(t("S[(64,96):(1@TLane,1@TCol)] + R[2:64@TLane]"))
-    );
-    assert_eq!(
-        operand(Operand::D, b, &[64, 3, 2, 7]),
-        Ok(t("S[(64,3,2,7):(1@TLane,7@TCol,64@TLane,1@TCol)]"))
-    );
-    assert_eq!(
-        operand(Operand::D, b, &[2, 64, 5]),
-        operand(Operand::A, b, &[2, 64, 5])
-    );
+    assert_eq!(operand(Operand::A, b, &[64, 96]), Ok(t("S[(64,96):(1@TLane,1@TCol)] + R[2:64@TLane]")));
+    assert_eq!(operand(Operand::D, b, &[64, 3, 2, 7]), Ok(t("S[(64,3,2,7):(1@TLane,7@TCol,64@TLane,1@TCol)]")));
+    assert_eq!(operand(Operand::D, b, &[2, 64, 5]), operand(Operand::A, b, &[2, 64, 5]));
     let rank = |found| Err(Error::Rank { expected: 2, found });
     assert_eq!(operand(Operand::A, (128, 1, false), &[128, 2, 8]), rank(3));
     assert_eq!(operand(Operand::A, (64, 1, true), &[64, 8]), rank(2));
@@ -132,23 +88,14 @@ fn ready_made_layouts_refuse() {
 }
 
 fn scale(rows: u32, factors: u32, per: u32, reuse: u32, stages: Option<u32>) -> ScaleLayout {
-    ScaleLayout {
-        rows,
-        factors,
-        per_instruction: per,
-        reuse,
-        stages,
-    }
+    ScaleLayout { rows, factors, per_instruction: per, reuse, stages }
 }
 
 #[test]
 fn scale_factors_are_copied_packed_reused_and_staged() {
     let atom = &facts::SCALE_ATOM;
     let one = tirx::scale_factor_layout(&scale(32, 4, 4, 1, None), atom).unwrap();
-    assert_eq!(
-        show_tirx(&one),
-        "S[(32,4):(1@TLane,1@TCol)] + R[4:32@TLane]"
-    );
+    assert_eq!(show_tirx(&one), "S[(32,4):(1@TLane,1@TCol)] + R[4:32@TLane]");
     let l = tirx::scale_factor_layout(&scale(128, 8, 1, 4, Some(3)), atom).unwrap();
     assert_eq!(l.view().size_value(), Ok(3 * 128 * 8 * 4));
     let (mut lanes, mut out) = (Vec::new(), Coord::new());
@@ -172,10 +119,7 @@ fn scale_factors_are_copied_packed_reused_and_staged() {
     assert_eq!(shared.view().span(AxisId::M), Ok(2 * 256 * 8));
     for (row, k) in [(0u64, 0u64), (33, 3), (130, 5)] {
         let wanted = row / 128 * 1024 + k / 4 * 512 + row % 32 * 16 + row / 32 % 4 * 4 + k % 4;
-        assert_eq!(
-            shared.view().offset_on(row * 8 + k, AxisId::M),
-            Ok(wanted as i64)
-        );
+        assert_eq!(shared.view().offset_on(row * 8 + k, AxisId::M), Ok(wanted as i64));
     }
     let rows = tirx::scale_factor_layout(&scale(40, 4, 4, 1, None), atom);
     let fault = |dim, found, needed| Err(Error::BadShape { dim, found, needed });
@@ -200,23 +144,13 @@ fn swizzles_by_mode_and_in_both_directions() {
         for x in 0..512u64 {
             let q = x >> m;
             let mask = (1 << b) - 1;
-            let moved = if inner {
-                q ^ ((q >> s) & mask)
-            } else {
-                q ^ ((q & mask) << s)
-            };
+            let moved = if inner { q ^ ((q >> s) & mask) } else { q ^ ((q & mask) << s) };
             assert_eq!(swizzle.apply(x), (moved << m) | (x & ((1 << m) - 1)));
             assert_eq!(swizzle.apply(swizzle.apply(x)), x);
         }
     }
-    assert!(matches!(
-        tirx::swizzle(3, 3, 2, true),
-        Err(Error::BadSwizzle { .. })
-    ));
-    assert!(matches!(
-        tirx::swizzle(3, 3, 200, true),
-        Err(Error::BadSwizzle { .. })
-    ));
+    assert!(matches!(tirx::swizzle(3, 3, 2, true), Err(Error::BadSwizzle { .. })));
+    assert!(matches!(tirx::swizzle(3, 3, 200, true), Err(Error::BadSwizzle { .. })));
 }
 
 #[test]
@@ -239,10 +173,7 @@ fn banks_of_a_column() {
         banks.dedup();
         assert_eq!(banks.len(), 8, "column {column}");
     }
-    let none = tirx::Banks {
-        count: 0,
-        bank_bytes: 4,
-    };
+    let none = tirx::Banks { count: 0, bank_bytes: 4 };
     let found = tirx::place(&tile.view(), 0, 16, &none);
     assert_eq!(found, Err(Error::NoVariant { found: 0 }));
 }
@@ -258,10 +189,7 @@ fn composed_text() {
     ] {
         assert_eq!(t(text), swizzled, "{text}");
     }
-    assert_eq!(
-        show_tirx(&swizzled),
-        "ComposeLayout(3, 3, 3, TileLayout(S[(8,64):(64,1)]))"
-    );
+    assert_eq!(show_tirx(&swizzled), "ComposeLayout(3, 3, 3, TileLayout(S[(8,64):(64,1)]))");
     let outer = "ComposeLayout(1, 2, 4, TileLayout(S[7] + R[2:8] + 16), swizzle_inner=False)";
     assert_eq!(show_tirx(&t(outer)).replace("7:1", "7"), outer);
     let bare = t("SwizzleLayout(3, 3, 3)");
@@ -269,10 +197,7 @@ fn composed_text() {
     assert_eq!(bare.view().post, swizzled.view().post);
     assert_eq!(t("TileLayout(S[4] + 2)"), t("S[4] + 2"));
     assert_eq!(t("S[(8,4):('laneid',\"m\")]"), t("S[(8,4):(1@laneid,1)]"));
-    assert_eq!(
-        t("S[(8,4):((2,'laneid'),(3,m))]"),
-        t("S[(8,4):(2@laneid,3)]")
-    );
+    assert_eq!(t("S[(8,4):((2,'laneid'),(3,m))]"), t("S[(8,4):(2@laneid,3)]"));
     assert_eq!(t("S[8:'laneid']"), t("S[8:1@laneid]"));
 }
 
@@ -281,13 +206,7 @@ fn coordinates_and_sizes_are_checked() {
     let l = t("S[(8,2,4,2):(4@laneid,1@warpid,1@laneid,1)] + R[2:4@warpid] + 5@warpid");
     let (view, mut out) = (l.view(), Coord::new());
     tirx::apply_shaped(&view, &[3, 9], &[8, 16], &mut out).unwrap();
-    let here = |out: &Coord| {
-        (
-            out.get(AxisId::LANE),
-            out.get(AxisId::WARP),
-            out.get(AxisId::M),
-        )
-    };
+    let here = |out: &Coord| (out.get(AxisId::LANE), out.get(AxisId::WARP), out.get(AxisId::M));
     assert_eq!(here(&out), (12, 6, 1));
     tirx::apply_iters(&view, &[3, 1, 0, 1], &mut out).unwrap();
     assert_eq!(here(&out), (12, 6, 1));
@@ -298,26 +217,12 @@ fn coordinates_and_sizes_are_checked() {
     })
     .unwrap();
     assert_eq!(warps, [6, 10]);
-    let rank = Err(Error::Rank {
-        expected: 4,
-        found: 2,
-    });
+    let rank = Err(Error::Rank { expected: 4, found: 2 });
     assert_eq!(tirx::apply_iters(&view, &[3, 9], &mut out), rank);
-    let size = Err(Error::BadShape {
-        dim: 255,
-        found: 15,
-        needed: 128,
-    });
+    let size = Err(Error::BadShape { dim: 255, found: 15, needed: 128 });
     assert_eq!(tirx::apply_shaped(&view, &[1, 2], &[3, 5], &mut out), size);
-    let range = Err(Error::OutOfRange {
-        mode: 1,
-        coord: 16,
-        extent: 16,
-    });
-    assert_eq!(
-        tirx::apply_shaped(&view, &[0, 16], &[8, 16], &mut out),
-        range
-    );
+    let range = Err(Error::OutOfRange { mode: 1, coord: 16, extent: 16 });
+    assert_eq!(tirx::apply_shaped(&view, &[0, 16], &[8, 16], &mut out), range);
     let two = t("S[(2,128,112):(112@TCol,1@TLane,1@TCol)]");
     assert_eq!(tirx::memory_span(&two.view(), &WellKnown), Ok(351));
 }

@@ -3,8 +3,8 @@
 use super::{family, t};
 use crate::error::Error;
 use crate::tirx::{
-    self, AxisKind, Scope, canonicalize, canonicalize_for, direct_sum, facts, footprint, group,
-    group_many, inner_of_tile, left_of_sum, outer_of_tile, pack, right_of_sum, slice, tile, unpack,
+    self, AxisKind, Scope, canonicalize, canonicalize_for, direct_sum, facts, footprint, group, group_many, inner_of_tile, left_of_sum, outer_of_tile, pack,
+    right_of_sum, slice, tile, unpack,
 };
 use crate::{AxisId, AxisNames, Coord, Iter, Layout, LayoutRef, WellKnown};
 use std::vec::Vec;
@@ -158,10 +158,7 @@ fn check_tile(whole: &Layout, outer: &Layout, inner: &Layout, scaled: bool) {
 
 #[test]
 fn factors_of_a_tiling_and_of_a_sum_come_back() {
-    let all: Vec<Layout> = samples(60)
-        .into_iter()
-        .filter(|l| l.view().size_value().unwrap() <= 24)
-        .collect();
+    let all: Vec<Layout> = samples(60).into_iter().filter(|l| l.view().size_value().unwrap() <= 24).collect();
     for (outer, inner) in all.iter().flat_map(|a| all.iter().map(move |b| (a, b))) {
         // A replica's steps are not scaled, so the law above needs an outer layout without.
         let outer_plain = outer.view().replica.is_empty();
@@ -194,11 +191,7 @@ fn is_walk(values: &[i64]) -> bool {
     n == 1
         || (2..=n).filter(|e| n.is_multiple_of(*e)).any(|e| {
             let step = values[1] - values[0];
-            let rows = values.chunks(e).all(|row| {
-                row.iter()
-                    .enumerate()
-                    .all(|(r, v)| *v == row[0] + r as i64 * step)
-            });
+            let rows = values.chunks(e).all(|row| row.iter().enumerate().all(|(r, v)| *v == row[0] + r as i64 * step));
             rows && is_walk(&values.iter().step_by(e).copied().collect::<Vec<_>>())
         })
 }
@@ -268,10 +261,7 @@ fn packing_undoes_unpacking() {
         let byte = bytes.view().offset_on(x, AxisId::M).unwrap();
         assert_eq!(byte, 2 * word + (x % 2) as i64);
     }
-    assert_eq!(
-        pack(&bytes.view(), 2, AxisId::M).map(|l| l.view().post),
-        Ok(swizzled.view().post)
-    );
+    assert_eq!(pack(&bytes.view(), 2, AxisId::M).map(|l| l.view().post), Ok(swizzled.view().post));
 }
 
 #[test]
@@ -288,17 +278,10 @@ fn permutations_and_broadcasts_move_dimensions() {
     for at in [0, 1, 3, -1, -4] {
         let wide = tirx::broadcast(&l.view(), 5, at, AxisId::M).unwrap();
         assert_eq!(wide.view().size_value(), Ok(120));
-        let stays = wide
-            .view()
-            .shard
-            .iter()
-            .filter(|it| it.stride() == 0.into());
+        let stays = wide.view().shard.iter().filter(|it| it.stride() == 0.into());
         assert_eq!(stays.count(), 1);
     }
-    let memory = tirx::storage(
-        &t("S[(8,4):(1@laneid,1)] + R[2:8@warpid] + 3").view(),
-        &WellKnown,
-    );
+    let memory = tirx::storage(&t("S[(8,4):(1@laneid,1)] + R[2:8@warpid] + 3").view(), &WellKnown);
     assert_eq!(memory, Ok(t("S[4] + 3")));
 }
 
@@ -309,37 +292,20 @@ fn scopes_form_chains() {
     assert_eq!(pair("S[4]"), Ok(None));
     assert_eq!(pair("R[2:4@warpid]"), Ok(None));
     assert_eq!(pair("S[32:1@laneid]"), of(Scope::Thread, Scope::Warp));
-    assert_eq!(
-        pair("S[(4,32):(1@warpid,1@laneid)]"),
-        of(Scope::Thread, Scope::Cta)
-    );
-    assert_eq!(
-        pair("S[(4,2):(1@wgid,1@wid_in_wg)]"),
-        of(Scope::Warp, Scope::Cta)
-    );
+    assert_eq!(pair("S[(4,32):(1@warpid,1@laneid)]"), of(Scope::Thread, Scope::Cta));
+    assert_eq!(pair("S[(4,2):(1@wgid,1@wid_in_wg)]"), of(Scope::Warp, Scope::Cta));
     // TIRx's walk over these two never ends.
     assert_eq!(pair("S[(4,2):(1@bx,1@tx)]"), of(Scope::Thread, Scope::Grid));
     let conflict = |axis, other| Err(Error::ScopeConflict { axis, other });
-    assert_eq!(
-        pair("S[(4,2):(1@laneid,1@tx)]"),
-        conflict(AxisId::TX, AxisId::LANE)
-    );
-    assert_eq!(
-        pair("S[(4,2):(1@bx,1@cbx)]"),
-        conflict(AxisId::CBX, AxisId::BX)
-    );
+    assert_eq!(pair("S[(4,2):(1@laneid,1@tx)]"), conflict(AxisId::TX, AxisId::LANE));
+    assert_eq!(pair("S[(4,2):(1@bx,1@cbx)]"), conflict(AxisId::CBX, AxisId::BX));
     let gap = Err(Error::ScopeGap { axis: AxisId::WGID });
     assert_eq!(pair("S[(4,2):(1@laneid,1@wgid)]"), gap);
     let unknown = Err(Error::UnknownAxis { axis: AxisId::SLOT });
     assert_eq!(pair("S[4:1@slot]"), unknown);
-    for name in [
-        "bx", "by", "bz", "cbx", "cby", "cbz", "tx", "warpid", "laneid", "wgid",
-    ] {
+    for name in ["bx", "by", "bz", "cbx", "cby", "cbz", "tx", "warpid", "laneid", "wgid"] {
         let axis = WellKnown.axis(name).unwrap();
-        assert!(matches!(
-            tirx::AxisKinds::kind(&WellKnown, axis),
-            Some(AxisKind::Thread { .. })
-        ));
+        assert!(matches!(tirx::AxisKinds::kind(&WellKnown, axis), Some(AxisKind::Thread { .. })));
     }
 }
 
@@ -348,11 +314,7 @@ struct Cyclic;
 
 impl tirx::AxisKinds for Cyclic {
     fn kind(&self, axis: AxisId) -> Option<AxisKind> {
-        let (scope, subscope) = if axis == AxisId::TX {
-            (Scope::Cta, Scope::Thread)
-        } else {
-            (Scope::Thread, Scope::Cta)
-        };
+        let (scope, subscope) = if axis == AxisId::TX { (Scope::Cta, Scope::Thread) } else { (Scope::Thread, Scope::Cta) };
         Some(AxisKind::Thread { scope, subscope })
     }
 }
@@ -368,19 +330,10 @@ fn axis_relations_keep_the_thread() {
     let fuse = |text: &str| canonicalize_for(&t(text).view(), &WellKnown, facts::WARP_32);
     assert_eq!(fuse("S[(4,32):(1@warpid,1@laneid)]"), Ok(t("S[128:1@tx]")));
     // TIRx loses the first of two offsets that meet.
-    assert_eq!(
-        fuse("S[(4,32):(1@warpid,1@laneid)] + 1@warpid + 3@laneid"),
-        Ok(t("S[128:1@tx] + 35@tx"))
-    );
+    assert_eq!(fuse("S[(4,32):(1@warpid,1@laneid)] + 1@warpid + 3@laneid"), Ok(t("S[128:1@tx] + 35@tx")));
     // TIRx leaves 4 on wgid here.
-    assert_eq!(
-        fuse("S[(2,4):(1@wgid,1@wid_in_wg)]"),
-        Ok(t("S[8:1@warpid]"))
-    );
-    assert_eq!(
-        fuse("S[(8,4):(4@laneid,1@laneid)]"),
-        Ok(t("S[32:1@laneid]"))
-    );
+    assert_eq!(fuse("S[(2,4):(1@wgid,1@wid_in_wg)]"), Ok(t("S[8:1@warpid]")));
+    assert_eq!(fuse("S[(8,4):(4@laneid,1@laneid)]"), Ok(t("S[32:1@laneid]")));
     let ill = t("S[(4,2):(1@tx,1@laneid)]");
     assert!(canonicalize_for(&ill.view(), &WellKnown, &[]).is_err());
     assert!(canonicalize(&ill.view()).is_ok());

@@ -32,10 +32,7 @@ impl Fragment {
             let index = it.axis() == AxisId::M || it.axis().as_dim().is_some();
             let fits = it.axis() == AxisId::TX || (index && k < view.shard.len());
             if !fits && !it.is_unit() {
-                return Err(Error::WrongAxis {
-                    iter: position(k),
-                    axis: it.axis(),
-                });
+                return Err(Error::WrongAxis { iter: position(k), axis: it.axis() });
             }
         }
         Ok(Self { layout })
@@ -100,10 +97,7 @@ impl Fragment {
     /// # Errors
     /// [`Error::NeedsValue`], [`Error::Overflow`].
     pub fn copies(&self) -> Result<u64> {
-        self.layout().replica.iter().try_fold(1u64, |n, it| {
-            n.checked_mul(u64::from(it.extent_value()?))
-                .ok_or(Error::Overflow)
-        })
+        self.layout().replica.iter().try_fold(1u64, |n, it| n.checked_mul(u64::from(it.extent_value()?)).ok_or(Error::Overflow))
     }
 
     /// The greatest thread, plus 1.
@@ -128,11 +122,7 @@ impl Fragment {
     /// [`Error::OutOfRange`] for an element or copy that does not exist; [`Error::Overflow`].
     pub fn forward_thread(&self, flat: u64, copy: u64) -> Result<i64> {
         let copies = self.copies()?;
-        let far = Error::OutOfRange {
-            mode: u8::MAX,
-            coord: copy,
-            extent: copies,
-        };
+        let far = Error::OutOfRange { mode: u8::MAX, coord: copy, extent: copies };
         if copy >= copies {
             return Err(far);
         }
@@ -143,11 +133,7 @@ impl Fragment {
             let digit = rest.checked_rem(extent).ok_or(far)?;
             rest = rest.checked_div(extent).ok_or(far)?;
             let way = i64::try_from(digit).map_err(|_| Error::Overflow)?;
-            thread = it
-                .stride_value()?
-                .checked_mul(way)
-                .and_then(|w| thread.checked_add(w))
-                .ok_or(Error::Overflow)?;
+            thread = it.stride_value()?.checked_mul(way).and_then(|w| thread.checked_add(w)).ok_or(Error::Overflow)?;
         }
         Ok(thread)
     }
@@ -181,27 +167,14 @@ impl Fragment {
         let view = self.layout();
         let rank = view.rank();
         if repeats.len() != rank {
-            return Err(Error::Rank {
-                expected: position(rank),
-                found: position(repeats.len()),
-            });
+            return Err(Error::Rank { expected: position(rank), found: position(repeats.len()) });
         }
-        let many = view
-            .shard
-            .iter()
-            .position(|it| it.axis().as_dim().is_some());
+        let many = view.shard.iter().position(|it| it.axis().as_dim().is_some());
         if let (Some(k), false) = (many, on_thread) {
             let axis = view.shard.get(k).map_or(AxisId::M, Iter::axis);
-            return Err(Error::WrongAxis {
-                iter: position(k),
-                axis,
-            });
+            return Err(Error::WrongAxis { iter: position(k), axis });
         }
-        let (axis, unit) = if on_thread {
-            (AxisId::TX, self.thread_extent()?)
-        } else {
-            (AxisId::M, self.index_extent()?)
-        };
+        let (axis, unit) = if on_thread { (AxisId::TX, self.thread_extent()?) } else { (AxisId::M, self.index_extent()?) };
         let mut b = Builder::new();
         for (k, (mode, _)) in view.modes().enumerate() {
             for it in mode {
@@ -209,14 +182,8 @@ impl Fragment {
             }
             // The repetitions that come before those of this dimension.
             let dim = rank.saturating_sub(k).saturating_sub(1);
-            let before = if lower_dim_first {
-                repeats.get(dim.saturating_add(1)..)
-            } else {
-                repeats.get(..dim)
-            };
-            let stride = before.unwrap_or(&[]).iter().try_fold(unit, |s, n| {
-                s.checked_mul(i64::from(*n)).ok_or(Error::Overflow)
-            })?;
+            let before = if lower_dim_first { repeats.get(dim.saturating_add(1)..) } else { repeats.get(..dim) };
+            let stride = before.unwrap_or(&[]).iter().try_fold(unit, |s, n| s.checked_mul(i64::from(*n)).ok_or(Error::Overflow))?;
             let times = repeats.get(dim).copied().unwrap_or(1);
             if times != 1 {
                 b.push(Iter::new(times, stride, axis))?;
@@ -237,10 +204,7 @@ impl Fragment {
                 push(&mut moving, *it)?;
             }
         }
-        Self::new(Layout::from_ref(LayoutRef {
-            replica: &moving,
-            ..self.layout()
-        })?)
+        Self::new(Layout::from_ref(LayoutRef { replica: &moving, ..self.layout() })?)
     }
 
     /// See [`super::reshape`].

@@ -70,11 +70,7 @@ pub fn guarded_inverse(l: &LayoutRef<'_>) -> Result<GuardedInverse> {
         PostMap::Swizzle(s) => Some(s),
         _ => return Err(Error::HasPostMap),
     };
-    let mut out = GuardedInverse {
-        digits: heapless::Vec::new(),
-        windows: heapless::Vec::new(),
-        swizzle,
-    };
+    let mut out = GuardedInverse { digits: heapless::Vec::new(), windows: heapless::Vec::new(), swizzle };
     let steps = steps(l)?;
     for axis in &l.axes()? {
         let start = l.offset_of(*axis)?.value()?;
@@ -83,36 +79,18 @@ pub fn guarded_inverse(l: &LayoutRef<'_>) -> Result<GuardedInverse> {
         for s in own.clone() {
             let stride = s.it.stride_value()?;
             if stride < covered {
-                return Err(Error::NotInjective {
-                    iter: s.at,
-                    stride,
-                    unit: covered,
-                });
+                return Err(Error::NotInjective { iter: s.at, stride, unit: covered });
             }
             let last = i64::from(s.it.extent_value()?).saturating_sub(1);
             let way = stride.checked_mul(last).ok_or(Error::Overflow)?;
             covered = covered.checked_add(way).ok_or(Error::Overflow)?;
         }
         for s in own.rev() {
-            let digit = Digit {
-                axis: *axis,
-                unit: s.it.stride_value()?,
-                extent: s.it.extent_value()?,
-                weight: s.weight,
-                copy: s.copy,
-            };
-            out.digits.push(digit).map_err(|_| Error::Capacity {
-                limit: Limit::Iters,
-                max: MAX_ITERS as u32,
-            })?;
+            let digit = Digit { axis: *axis, unit: s.it.stride_value()?, extent: s.it.extent_value()?, weight: s.weight, copy: s.copy };
+            out.digits.push(digit).map_err(|_| Error::Capacity { limit: Limit::Iters, max: MAX_ITERS as u32 })?;
         }
-        let full = Error::Capacity {
-            limit: Limit::Axes,
-            max: MAX_AXES as u32,
-        };
-        out.windows
-            .push((*axis, start, covered))
-            .map_err(|_| full)?;
+        let full = Error::Capacity { limit: Limit::Axes, max: MAX_AXES as u32 };
+        out.windows.push((*axis, start, covered)).map_err(|_| full)?;
     }
     Ok(out)
 }
@@ -132,12 +110,7 @@ fn steps(l: &LayoutRef<'_>) -> Result<heapless::Vec<Step, MAX_ITERS>> {
     for (k, it) in l.shard.iter().chain(l.replica).enumerate() {
         let copy = k >= l.shard.len();
         let weight = if copy { &mut copies } else { &mut before };
-        let step = Step {
-            it: *it,
-            at: position(k),
-            weight: *weight,
-            copy,
-        };
+        let step = Step { it: *it, at: position(k), weight: *weight, copy };
         let extent = u64::from(it.extent_value()?);
         *weight = weight.checked_mul(extent).ok_or(Error::Overflow)?;
         let stride = it.stride_value()?;
@@ -145,27 +118,15 @@ fn steps(l: &LayoutRef<'_>) -> Result<heapless::Vec<Step, MAX_ITERS>> {
             continue;
         }
         if stride < 0 {
-            return Err(Error::NegativeStride {
-                iter: position(k),
-                stride,
-            });
+            return Err(Error::NegativeStride { iter: position(k), stride });
         }
         if it.stride() == Int::ZERO {
-            return Err(Error::NotInjective {
-                iter: position(k),
-                stride: 0,
-                unit: 1,
-            });
+            return Err(Error::NotInjective { iter: position(k), stride: 0, unit: 1 });
         }
-        let full = Error::Capacity {
-            limit: Limit::Iters,
-            max: MAX_ITERS as u32,
-        };
+        let full = Error::Capacity { limit: Limit::Iters, max: MAX_ITERS as u32 };
         out.push(step).map_err(|_| full)?;
     }
-    sort_by(&mut out, |a, b| {
-        a.it.stride().coeff() < b.it.stride().coeff()
-    });
+    sort_by(&mut out, |a, b| a.it.stride().coeff() < b.it.stride().coeff());
     Ok(out)
 }
 
@@ -180,12 +141,7 @@ impl GuardedInverse {
             let all = above.zip(digits.chain([(1, 1)]));
             all.filter_map(move |(above, (unit, extent))| {
                 let most = above.saturating_sub(1).checked_div(unit)?;
-                (most >= i64::from(extent)).then_some(Guard {
-                    axis: *axis,
-                    above,
-                    unit,
-                    extent,
-                })
+                (most >= i64::from(extent)).then_some(Guard { axis: *axis, above, unit, extent })
             })
         })
     }
@@ -204,10 +160,7 @@ impl GuardedInverse {
     /// [`Error::Overflow`].
     pub fn at(&self, at: &Coord) -> Result<Option<Element>> {
         let mut out = Element { flat: 0, copy: 0 };
-        if at
-            .iter()
-            .any(|(axis, x)| x != 0 && self.window(axis).is_none())
-        {
+        if at.iter().any(|(axis, x)| x != 0 && self.window(axis).is_none()) {
             return Ok(None);
         }
         for (axis, start, size) in &self.windows {

@@ -21,10 +21,7 @@ pub fn shape_of(l: &LayoutRef<'_>) -> Result<heapless::Vec<u32, MAX_MODES>> {
             let e = it.extent_value()?;
             extent = extent.checked_mul(e).ok_or(Error::Overflow)?;
         }
-        let full = Error::Capacity {
-            limit: crate::error::Limit::Modes,
-            max: MAX_MODES as u32,
-        };
+        let full = Error::Capacity { limit: crate::error::Limit::Modes, max: MAX_MODES as u32 };
         out.push(extent).map_err(|_| full)?;
     }
     out.reverse();
@@ -41,9 +38,7 @@ pub fn linear(shape: &[u32]) -> Result<Layout> {
     for extent in shape.iter().rev() {
         b.push(Iter::new(*extent, stride, AxisId::M))?;
         b.end()?;
-        stride = stride
-            .checked_mul(i64::from(*extent))
-            .ok_or(Error::Overflow)?;
+        stride = stride.checked_mul(i64::from(*extent)).ok_or(Error::Overflow)?;
     }
     b.finish(&NOTHING)
 }
@@ -55,13 +50,8 @@ pub fn linear(shape: &[u32]) -> Result<Layout> {
 /// [`Error::Rank`] if there is no such dimension; [`Error::BadExtent`] for a factor of 0; [`Error::Capacity`].
 pub fn repeat(l: &LayoutRef<'_>, dim: u8, factor: u32) -> Result<Layout> {
     let rank = l.rank();
-    let from_end = rank
-        .checked_sub(1)
-        .and_then(|r| r.checked_sub(usize::from(dim)));
-    let wanted = from_end.ok_or(Error::Rank {
-        expected: position(rank),
-        found: dim,
-    })?;
+    let from_end = rank.checked_sub(1).and_then(|r| r.checked_sub(usize::from(dim)));
+    let wanted = from_end.ok_or(Error::Rank { expected: position(rank), found: dim })?;
     let mut b = Builder::new();
     for (k, (mode, _)) in l.modes().enumerate() {
         for it in mode {
@@ -92,12 +82,7 @@ pub fn expand(l: &LayoutRef<'_>, leading: &[u32]) -> Result<Layout> {
         b.push(Iter::new(*extent, 1, output(k, count.saturating_add(1))?))?;
         b.end()?;
     }
-    b.finish(&moved_rest(
-        l,
-        count,
-        &mut Iters::new(),
-        &mut Layout::new(),
-    )?)
+    b.finish(&moved_rest(l, count, &mut Iters::new(), &mut Layout::new())?)
 }
 
 /// The iter with its numbered axis counted on by `by`.
@@ -114,12 +99,7 @@ fn shifted(n: u8, by: usize) -> Result<AxisId> {
 }
 
 /// Replicas, offset and post-map of `l` with their numbered axes counted on.
-fn moved_rest<'a>(
-    l: &LayoutRef<'a>,
-    by: usize,
-    replica: &'a mut Iters,
-    offset: &'a mut Layout,
-) -> Result<LayoutRef<'a>> {
+fn moved_rest<'a>(l: &LayoutRef<'a>, by: usize, replica: &'a mut Iters, offset: &'a mut Layout) -> Result<LayoutRef<'a>> {
     for it in l.replica {
         push(replica, renumbered(it, by)?)?;
     }
@@ -130,12 +110,7 @@ fn moved_rest<'a>(
         };
         offset.add_offset(o.value(), axis)?;
     }
-    Ok(LayoutRef {
-        replica,
-        offset: offset.view().offset,
-        post: l.post,
-        ..NOTHING
-    })
+    Ok(LayoutRef { replica, offset: offset.view().offset, post: l.post, ..NOTHING })
 }
 
 /// The same map of row-major positions over another shape. `rescale` gives the element widths `(old, new)` in bits:
@@ -148,11 +123,7 @@ fn moved_rest<'a>(
 /// other; [`Error::Capacity`].
 pub fn reshape(l: &LayoutRef<'_>, shape: &[u32], rescale: Option<(u32, u32)>) -> Result<Layout> {
     let flat = coalesced(l.shard)?;
-    let plain = LayoutRef {
-        shard: &flat,
-        profile: crate::profile::Profile::FLAT,
-        ..*l
-    };
+    let plain = LayoutRef { shard: &flat, profile: crate::profile::Profile::FLAT, ..*l };
     let (old, new) = rescale.unwrap_or((1, 1));
     let bits = Error::BadElement { bits: new };
     let ratio = |a: u32, b: u32| a.checked_div(b).filter(|_| a.checked_rem(b) == Some(0));

@@ -38,12 +38,7 @@ pub struct MetadataColumns {
 /// # Errors
 /// [`Error::BadElement`] if the table has no such operand; [`Error::NoVariant`] if a tile has not that many steps;
 /// [`Error::BadShape`] if the words do not fill tiles (TileLang goes beyond the end).
-pub fn metadata_tiles(
-    shape: (u32, u32),
-    operand_bits: u32,
-    steps: u32,
-    atoms: &[MetadataAtom],
-) -> Result<Layout> {
+pub fn metadata_tiles(shape: (u32, u32), operand_bits: u32, steps: u32, atoms: &[MetadataAtom]) -> Result<Layout> {
     let bits = Error::BadElement { bits: operand_bits };
     let atom = atoms.iter().find(|a| a.operand_bits == operand_bits);
     let atom = atom.ok_or(bits)?;
@@ -53,29 +48,20 @@ pub fn metadata_tiles(
     let mut digits: heapless::Vec<(u32, u8), 8> = heapless::Vec::new();
     let full = Error::NoVariant { found: steps };
     for (extent, place) in atom.columns {
-        digits
-            .push((extent.value(steps)?, *place))
-            .map_err(|_| full)?;
+        digits.push((extent.value(steps)?, *place)).map_err(|_| full)?;
     }
     let columns = digits.len();
     for digit in atom.rows {
         digits.push(*digit).map_err(|_| full)?;
     }
-    let product = |digits: &[(u32, u8)]| {
-        digits
-            .iter()
-            .try_fold(1u32, |p, d| p.checked_mul(d.0).ok_or(Error::Overflow))
-    };
+    let product = |digits: &[(u32, u8)]| digits.iter().try_fold(1u32, |p, d| p.checked_mul(d.0).ok_or(Error::Overflow));
     let (column_digits, row_digits) = digits.split_at_checked(columns).ok_or(full)?;
     let (tile_columns, tile_rows) = (product(column_digits)?, product(row_digits)?);
     let tiles_down = exact(shape.0, tile_rows, 0)?;
     let tiles_across = exact(shape.1, tile_columns, 1)?;
     let tile = tile_rows.checked_mul(tile_columns).ok_or(Error::Overflow)?;
     let mut b = Builder::new();
-    for (own, tiles, stride) in [
-        (column_digits, tiles_across, tile.checked_mul(tiles_down)),
-        (row_digits, tiles_down, Some(tile)),
-    ] {
+    for (own, tiles, stride) in [(column_digits, tiles_across, tile.checked_mul(tiles_down)), (row_digits, tiles_down, Some(tile))] {
         for (extent, place) in own {
             let below = digits.iter().filter(|d| d.1 < *place);
             let stride = below.fold(1u32, |p, d| p.saturating_mul(d.0));
@@ -93,11 +79,7 @@ pub fn metadata_tiles(
 /// # Errors
 /// [`Error::BadElement`] if the table has no such word; [`Error::BadShape`] if rows do not fill groups or columns are
 /// odd.
-pub fn metadata_columns(
-    shape: (u32, u32),
-    word_bits: u32,
-    forms: &[MetadataColumns],
-) -> Result<Layout> {
+pub fn metadata_columns(shape: (u32, u32), word_bits: u32, forms: &[MetadataColumns]) -> Result<Layout> {
     let bits = Error::BadElement { bits: word_bits };
     let form = forms.iter().find(|f| f.word_bits == word_bits);
     let form = form.ok_or(bits)?;
@@ -118,11 +100,7 @@ pub fn metadata_columns(
     b.end()?;
     let out = b.finish(&NOTHING)?;
     if out.view().size_value()? != u64::from(rows).saturating_mul(u64::from(columns)) {
-        return Err(Error::BadShape {
-            dim: position(0),
-            found: form.interleave,
-            needed: 2,
-        });
+        return Err(Error::BadShape { dim: position(0), found: form.interleave, needed: 2 });
     }
     Ok(out)
 }

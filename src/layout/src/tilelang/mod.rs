@@ -23,9 +23,7 @@ pub use fragment::{Fragment, fully_replicated};
 pub use inverse::{Element, Guard, GuardedInverse, guarded_inverse};
 pub use maps::{expand, index_map, linear, repeat, reshape, shape_of};
 pub use metadata::{MetadataAtom, MetadataColumns, metadata_columns, metadata_tiles};
-pub use shared::{
-    Fallback, RowSwizzle, WideSwizzle, bank_swizzled, operand_swizzled, padded, wide_swizzled,
-};
+pub use shared::{Fallback, RowSwizzle, WideSwizzle, bank_swizzled, operand_swizzled, padded, wide_swizzled};
 pub use xor::{Crosswise, PhaseSwizzle, Shared, phase_swizzled, rows_swizzled, shared_operand_v1};
 
 use crate::axis::AxisId;
@@ -39,10 +37,7 @@ fn output(k: usize, count: usize) -> Result<AxisId> {
         return Ok(AxisId::M);
     }
     let numbered = u8::try_from(k).ok().and_then(AxisId::basis);
-    numbered.ok_or(Error::Capacity {
-        limit: Limit::Axes,
-        max: 16,
-    })
+    numbered.ok_or(Error::Capacity { limit: Limit::Axes, max: 16 })
 }
 
 /// A layout under construction, dimension by dimension, the last one first.
@@ -54,11 +49,7 @@ struct Builder {
 
 impl Builder {
     fn new() -> Self {
-        Self {
-            iters: Iters::new(),
-            counts: heapless::Vec::new(),
-            open: 0,
-        }
+        Self { iters: Iters::new(), counts: heapless::Vec::new(), open: 0 }
     }
 
     /// Adds an iter to the dimension in hand, slower than those before.
@@ -80,10 +71,7 @@ impl Builder {
         if self.open == 0 {
             self.push(Iter::new(1, 0, AxisId::M))?;
         }
-        let full = Error::Capacity {
-            limit: Limit::Modes,
-            max: MAX_MODES as u32,
-        };
+        let full = Error::Capacity { limit: Limit::Modes, max: MAX_MODES as u32 };
         self.counts.push(self.open).map_err(|_| full)?;
         self.open = 0;
         Ok(())
@@ -117,11 +105,7 @@ const NOTHING: LayoutRef<'static> = LayoutRef::new(&[]);
 
 /// `whole / part`, which must be exact; the error names the dimension.
 fn exact(whole: u32, part: u32, dim: usize) -> Result<u32> {
-    let fault = Error::BadShape {
-        dim: position(dim),
-        found: whole,
-        needed: part,
-    };
+    let fault = Error::BadShape { dim: position(dim), found: whole, needed: part };
     if whole.checked_rem(part) != Some(0) {
         return Err(fault);
     }

@@ -49,10 +49,7 @@ pub enum Fallback {
 fn tile(shape: &[u32]) -> Result<(u32, u32, &[u32])> {
     match shape {
         [leading @ .., rows, columns] => Ok((*rows, *columns, leading)),
-        _ => Err(Error::Rank {
-            expected: 2,
-            found: position(shape.len()),
-        }),
+        _ => Err(Error::Rank { expected: 2, found: position(shape.len()) }),
     }
 }
 
@@ -85,21 +82,12 @@ fn blocks(shape: &[u32], rows: u32, columns: u32, post: PostMap) -> Result<Layou
 /// # Errors
 /// [`Error::BadShape`] if rows or columns do not fill blocks; [`Error::BadElement`] if no power of two of elements fills
 /// a vector; [`Error::NoVariant`] if there is no such mode; [`Error::Rank`] below two dimensions.
-pub fn bank_swizzled(
-    shape: &[u32],
-    element_bits: u32,
-    vectors: u32,
-    atom: &RowSwizzle,
-) -> Result<Layout> {
+pub fn bank_swizzled(shape: &[u32], element_bits: u32, vectors: u32, atom: &RowSwizzle) -> Result<Layout> {
     if !atom.modes.contains(&vectors) {
         return Err(Error::NoVariant { found: vectors });
     }
     let (all_rows, ..) = tile(shape)?;
-    let rows = if all_rows == atom.short_rows {
-        all_rows
-    } else {
-        atom.rows
-    };
+    let rows = if all_rows == atom.short_rows { all_rows } else { atom.rows };
     let (vector, per_element) = vector(element_bits, atom)?;
     let log2 = |n: u32| u8::try_from(n.trailing_zeros()).map_err(|_| Error::Overflow);
     let distance = i8::try_from(log2(atom.rows)?).map_err(|_| Error::Overflow)?;
@@ -130,11 +118,7 @@ pub fn padded(shape: &[u32], element_bits: u32, atom: &RowSwizzle) -> Result<Lay
     let vector = atom.vector_bits.checked_div(element_bits).ok_or(bits)?;
     let row_bits = columns.checked_mul(element_bits).ok_or(Error::Overflow)?;
     let pair = atom.vector_bits.checked_mul(2).ok_or(Error::Overflow)?;
-    let pad = if row_bits.checked_rem(pair) == Some(0) {
-        vector
-    } else {
-        0
-    };
+    let pad = if row_bits.checked_rem(pair) == Some(0) { vector } else { 0 };
     let pitch = columns.checked_add(pad).ok_or(Error::Overflow)?;
     let mut b = Builder::new();
     b.push(Iter::new(columns, 1, AxisId::M))?;
@@ -166,13 +150,7 @@ pub fn wide_swizzled(shape: &[u32], inner: bool, atom: &WideSwizzle) -> Result<L
 /// # Errors
 /// [`Error::BadShape`] if the rows do not fill blocks or, without padding, vectors; [`Error::BadElement`],
 /// [`Error::Rank`].
-pub fn operand_swizzled(
-    shape: &[u32],
-    element_bits: u32,
-    inner: bool,
-    fallback: Fallback,
-    atoms: (&RowSwizzle, &WideSwizzle),
-) -> Result<Layout> {
+pub fn operand_swizzled(shape: &[u32], element_bits: u32, inner: bool, fallback: Fallback, atoms: (&RowSwizzle, &WideSwizzle)) -> Result<Layout> {
     let (atom, wide) = atoms;
     let (rows, columns, leading) = tile(shape)?;
     let whole_blocks = rows.checked_rem(atom.rows) == Some(0);

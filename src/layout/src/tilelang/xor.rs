@@ -11,10 +11,7 @@ use crate::linear::{Dims, Hw, Linear, Logical, MAX_BITS};
 
 /// A map of shared memory in whichever form says it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "there is no heap to put the larger form on"
-)]
+#[expect(clippy::large_enum_variant, reason = "there is no heap to put the larger form on")]
 pub enum Shared {
     /// A strided layout.
     Strided(Layout),
@@ -56,27 +53,16 @@ struct Columns {
 
 impl Columns {
     fn new() -> Self {
-        Self {
-            ins: Dims::new(),
-            moves: heapless::Vec::new(),
-        }
+        Self { ins: Dims::new(), moves: heapless::Vec::new() }
     }
 
     /// A further dimension; each of its bits moves what `of` says.
     fn dim(&mut self, extent: u32, of: impl Fn(u32) -> [(AxisId, u64); 2]) -> Result<()> {
         let k = self.ins.len();
         if !extent.is_power_of_two() {
-            return Err(Error::NotLinear {
-                iter: position(k),
-                extent,
-                stride: 0,
-                why: NotLinear::Extent,
-            });
+            return Err(Error::NotLinear { iter: position(k), extent, stride: 0, why: NotLinear::Extent });
         }
-        let full = Error::Capacity {
-            limit: Limit::Bits,
-            max: MAX_BITS as u32,
-        };
+        let full = Error::Capacity { limit: Limit::Bits, max: MAX_BITS as u32 };
         let axis = u8::try_from(k).ok().and_then(AxisId::basis).ok_or(full)?;
         let bits = extent.trailing_zeros();
         self.ins.push(axis, u8::try_from(bits).map_err(|_| full)?)?;
@@ -122,10 +108,7 @@ fn leading(c: &mut Columns, leading: &[u32], outputs: usize) -> Result<()> {
 fn tile(shape: &[u32]) -> Result<(u32, u32, &[u32])> {
     match shape {
         [leading @ .., rows, columns] => Ok((*rows, *columns, leading)),
-        _ => Err(Error::Rank {
-            expected: 2,
-            found: position(shape.len()),
-        }),
+        _ => Err(Error::Rank { expected: 2, found: position(shape.len()) }),
     }
 }
 
@@ -134,16 +117,9 @@ fn tile(shape: &[u32]) -> Result<(u32, u32, &[u32])> {
 ///
 /// # Errors
 /// [`Error::NotLinear`] if a map fits and an extent is no power of two; [`Error::Rank`]; those of [`padded`].
-pub fn shared_operand_v1(
-    shape: &[u32],
-    element_bits: u32,
-    maps: &[Crosswise],
-    atom: &RowSwizzle,
-) -> Result<Shared> {
+pub fn shared_operand_v1(shape: &[u32], element_bits: u32, maps: &[Crosswise], atom: &RowSwizzle) -> Result<Shared> {
     let (rows, columns, before) = tile(shape)?;
-    let fits = |m: &&Crosswise| {
-        rows.checked_rem(m.rows) == Some(0) && columns.checked_rem(m.columns) == Some(0)
-    };
+    let fits = |m: &&Crosswise| rows.checked_rem(m.rows) == Some(0) && columns.checked_rem(m.columns) == Some(0);
     let Some(map) = maps.iter().find(fits) else {
         return padded(shape, element_bits, atom).map(Shared::Strided);
     };
@@ -161,8 +137,7 @@ pub fn shared_operand_v1(
     c.dim(rows, |b| moves(map.row, b))?;
     let outputs = before.len().saturating_add(1);
     leading(&mut c, before, outputs)?;
-    c.finish((0..outputs).map(|k| output(k, outputs)))
-        .map(Shared::Linear)
+    c.finish((0..outputs).map(|k| output(k, outputs))).map(Shared::Linear)
 }
 
 /// A tile that keeps its rows apart and swizzles the vectors of each; TileLang: `make_mma_swizzle_layout`. The outputs
@@ -171,11 +146,7 @@ pub fn shared_operand_v1(
 ///
 /// # Errors
 /// [`Error::NotLinear`] if an extent is no power of two; [`Error::BadElement`], [`Error::Rank`].
-pub fn rows_swizzled(
-    shape: &[u32],
-    element_bits: u32,
-    atom: &RowSwizzle,
-) -> Result<Linear<Logical, Hw>> {
+pub fn rows_swizzled(shape: &[u32], element_bits: u32, atom: &RowSwizzle) -> Result<Linear<Logical, Hw>> {
     let (rows, columns, before) = tile(shape)?;
     let bits = Error::BadElement { bits: element_bits };
     let vector = atom.vector_bits.checked_div(element_bits).ok_or(bits)?;
@@ -219,31 +190,16 @@ pub fn rows_swizzled(
 ///
 /// # Errors
 /// [`Error::NotLinear`] if an extent is no power of two; [`Error::BadShape`] if no run fits a row.
-pub fn phase_swizzled(
-    rows: u32,
-    columns: u32,
-    element_bits: u32,
-    vector: u32,
-    atom: &PhaseSwizzle,
-) -> Result<Linear<Logical, Hw>> {
+pub fn phase_swizzled(rows: u32, columns: u32, element_bits: u32, vector: u32, atom: &PhaseSwizzle) -> Result<Linear<Logical, Hw>> {
     let bits = Error::BadElement { bits: element_bits };
     let line = atom.line_bits.checked_div(element_bits).ok_or(bits)?;
-    let short = Error::BadShape {
-        dim: 1,
-        found: columns,
-        needed: vector,
-    };
+    let short = Error::BadShape { dim: 1, found: columns, needed: vector };
     let per_phase = line.checked_div(columns).ok_or(short)?.max(1);
     let runs = columns.checked_div(vector).ok_or(short)?;
     let phases = atom.lanes.checked_div(per_phase).unwrap_or(0).min(runs);
     let powers = [per_phase, phases, vector];
     if let Some(found) = powers.into_iter().find(|n| !n.is_power_of_two()) {
-        return Err(Error::NotLinear {
-            iter: 1,
-            extent: found,
-            stride: 0,
-            why: NotLinear::Extent,
-        });
+        return Err(Error::NotLinear { iter: 1, extent: found, stride: 0, why: NotLinear::Extent });
     }
     let (first, count) = (per_phase.trailing_zeros(), phases.trailing_zeros());
     let row = output(0, 2)?;

@@ -38,21 +38,13 @@ impl FormIter {
     /// An iter with fixed numbers.
     #[must_use]
     pub const fn fixed(extent: u32, stride: u32, axis: AxisId) -> Self {
-        Self {
-            extent: Count::Fixed(extent),
-            stride: Count::Fixed(stride),
-            axis,
-        }
+        Self { extent: Count::Fixed(extent), stride: Count::Fixed(stride), axis }
     }
 
     /// An iter over the repeats, `stride` registers apart.
     #[must_use]
     pub const fn repeats(stride: u32) -> Self {
-        Self {
-            extent: Count::Repeats(1),
-            stride: Count::Fixed(stride),
-            axis: AxisId::M,
-        }
+        Self { extent: Count::Repeats(1), stride: Count::Fixed(stride), axis: AxisId::M }
     }
 }
 
@@ -86,40 +78,23 @@ const REGISTER_BITS: u32 = 32;
 /// [`Error::NoVariant`] if no form has the name; [`Error::BadElement`]; [`Error::BadShape`] with dimension 0 if the form
 /// has not that many rows, and with dimension 1 if `cols` is no multiple of a repeat's columns (`needed`) or the
 /// instruction does not repeat that often (`needed` 0).
-pub fn atom_layout(
-    forms: &[AtomForm],
-    name: &str,
-    rows: u32,
-    cols: u32,
-    element_bits: u32,
-) -> Result<Layout> {
+pub fn atom_layout(forms: &[AtomForm], name: &str, rows: u32, cols: u32, element_bits: u32) -> Result<Layout> {
     let mut named = forms.iter().filter(|f| f.name == name).peekable();
     if named.peek().is_none() {
         return Err(Error::NoVariant { found: rows });
     }
     let bits = Error::BadElement { bits: element_bits };
     let widths = forms.iter().filter(|f| f.name == name);
-    if !widths
-        .flat_map(|f| f.element_bits)
-        .any(|b| *b == element_bits)
-    {
+    if !widths.flat_map(|f| f.element_bits).any(|b| *b == element_bits) {
         return Err(bits);
     }
-    let form = named.find(|f| f.rows == rows).ok_or(Error::BadShape {
-        dim: 0,
-        found: rows,
-        needed: 0,
-    })?;
+    let form = named.find(|f| f.rows == rows).ok_or(Error::BadShape { dim: 0, found: rows, needed: 0 })?;
     if !form.element_bits.contains(&element_bits) {
         return Err(bits);
     }
     let packed = REGISTER_BITS.checked_div(element_bits).ok_or(bits)?;
     let unit = form.columns.checked_mul(packed).ok_or(Error::Overflow)?;
-    let fault = |needed| Error::BadShape {
-        dim: 1,
-        found: cols,
-        needed,
-    };
+    let fault = |needed| Error::BadShape { dim: 1, found: cols, needed };
     if cols.checked_rem(unit) != Some(0) {
         return Err(fault(unit));
     }
@@ -134,9 +109,7 @@ pub fn atom_layout(
     for it in form.column.iter().rev().chain(form.row.iter().rev()) {
         let mut stride = i64::from(it.stride.value(repeats)?);
         if it.axis == AxisId::M {
-            stride = stride
-                .checked_mul(i64::from(packed))
-                .ok_or(Error::Overflow)?;
+            stride = stride.checked_mul(i64::from(packed)).ok_or(Error::Overflow)?;
         }
         out.push_shard(Iter::new(it.extent.value(repeats)?, stride, it.axis))?;
     }
@@ -148,8 +121,5 @@ pub fn atom_layout(
 /// # Errors
 /// [`Error::BadExtent`] for a dimension of extent 0.
 pub fn wg_local_layout(rows: u32, cols: u32) -> Result<Layout> {
-    Layout::from_iters(&[
-        Iter::new(cols, 1, AxisId::M),
-        Iter::new(rows, 1, AxisId::TID_IN_WG),
-    ])
+    Layout::from_iters(&[Iter::new(cols, 1, AxisId::M), Iter::new(rows, 1, AxisId::TID_IN_WG)])
 }

@@ -167,10 +167,7 @@ pub fn scope_pair(l: &LayoutRef<'_>, kinds: &impl AxisKinds) -> Result<Option<Sc
         if let Some(link) = chain.get_mut(subscope as usize) {
             match *link {
                 Some((other, first)) if other != scope => {
-                    return Err(Error::ScopeConflict {
-                        axis: first,
-                        other: axis,
-                    });
+                    return Err(Error::ScopeConflict { axis: first, other: axis });
                 }
                 _ => *link = Some((scope, axis)),
             }
@@ -183,10 +180,7 @@ pub fn scope_pair(l: &LayoutRef<'_>, kinds: &impl AxisKinds) -> Result<Option<Sc
     }
     match chain.iter().flatten().next() {
         Some((_, axis)) => Err(Error::ScopeGap { axis: *axis }),
-        None => Ok(Some(ScopePair {
-            subscope: innermost,
-            scope: at,
-        })),
+        None => Ok(Some(ScopePair { subscope: innermost, scope: at })),
     }
 }
 

@@ -24,10 +24,7 @@ pub fn canonicalize(l: &LayoutRef<'_>) -> Result<Layout> {
     let key = |it: &Iter| (it.axis(), it.stride().coeff(), it.extent().coeff());
     sort_by(&mut replica, |a, b| key(a) < key(b));
     let mut out = Layout::from_iters(&shard)?;
-    out.copy_rest(&LayoutRef {
-        replica: &replica,
-        ..*l
-    })?;
+    out.copy_rest(&LayoutRef { replica: &replica, ..*l })?;
     Ok(out)
 }
 
@@ -38,16 +35,9 @@ pub fn canonicalize(l: &LayoutRef<'_>) -> Result<Layout> {
 ///
 /// # Errors
 /// Those of [`scope_pair`]: an ill-formed layout has no canonical form.
-pub fn canonicalize_for(
-    l: &LayoutRef<'_>,
-    kinds: &impl AxisKinds,
-    relations: &[AxisRelation],
-) -> Result<Layout> {
+pub fn canonicalize_for(l: &LayoutRef<'_>, kinds: &impl AxisKinds, relations: &[AxisRelation]) -> Result<Layout> {
     let plain = canonicalize(l)?;
-    let moving = LayoutRef {
-        shard: plain.view().shard,
-        ..*l
-    };
+    let moving = LayoutRef { shard: plain.view().shard, ..*l };
     let Some(pair) = scope_pair(&moving, kinds)? else {
         return Ok(plain);
     };
@@ -65,14 +55,7 @@ pub fn canonicalize_for(
     for it in view.replica {
         push(&mut replica, moved(it)?)?;
     }
-    let mut out = from_written(
-        &shard,
-        &LayoutRef {
-            replica: &replica,
-            offset: &[],
-            ..view
-        },
-    )?;
+    let mut out = from_written(&shard, &LayoutRef { replica: &replica, offset: &[], ..view })?;
     for o in view.offset {
         let (axis, factor) = over(o.axis()).unwrap_or((o.axis(), Int::ONE));
         out.add_offset(o.value().checked_mul(factor)?, axis)?;
@@ -81,20 +64,9 @@ pub fn canonicalize_for(
 }
 
 /// The axis with exactly the scopes of `pair` that `axis` is a multiple of, and the factor.
-fn replacement(
-    axis: AxisId,
-    pair: ScopePair,
-    kinds: &impl AxisKinds,
-    relations: &[AxisRelation],
-) -> Option<(AxisId, Int)> {
-    let wanted = AxisKind::Thread {
-        scope: pair.scope,
-        subscope: pair.subscope,
-    };
-    relations
-        .iter()
-        .find(|r| r.axis == axis && kinds.kind(r.parent) == Some(wanted))
-        .map(|r| (r.parent, Int::known(i64::from(r.factor))))
+fn replacement(axis: AxisId, pair: ScopePair, kinds: &impl AxisKinds, relations: &[AxisRelation]) -> Option<(AxisId, Int)> {
+    let wanted = AxisKind::Thread { scope: pair.scope, subscope: pair.subscope };
+    relations.iter().find(|r| r.axis == axis && kinds.kind(r.parent) == Some(wanted)).map(|r| (r.parent, Int::known(i64::from(r.factor))))
 }
 
 /// Whether `l` is the identity onto one memory axis: one iter of stride 1, no replicas, no offset, no post-map.

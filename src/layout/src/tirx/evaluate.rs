@@ -23,12 +23,7 @@ pub fn apply_iters(l: &LayoutRef<'_>, coord: &[u64], out: &mut Coord) -> Result<
 /// # Errors
 /// [`Error::Rank`], [`Error::OutOfRange`], [`Error::BadShape`] if the shape has another number of elements than the
 /// layout, and those of [`LayoutRef::apply_flat`].
-pub fn apply_shaped(
-    l: &LayoutRef<'_>,
-    coord: &[u64],
-    shape: &[u32],
-    out: &mut Coord,
-) -> Result<()> {
+pub fn apply_shaped(l: &LayoutRef<'_>, coord: &[u64], shape: &[u32], out: &mut Coord) -> Result<()> {
     let flat = flat_of(l, coord, shape)?;
     l.apply_flat(flat, out)
 }
@@ -37,13 +32,7 @@ pub fn apply_shaped(
 ///
 /// # Errors
 /// Those of [`apply_shaped`]; an error of `visit` ends the walk.
-pub fn apply_all_shaped(
-    l: &LayoutRef<'_>,
-    coord: &[u64],
-    shape: &[u32],
-    out: &mut Coord,
-    visit: impl FnMut(&Coord) -> Result<()>,
-) -> Result<()> {
+pub fn apply_all_shaped(l: &LayoutRef<'_>, coord: &[u64], shape: &[u32], out: &mut Coord, visit: impl FnMut(&Coord) -> Result<()>) -> Result<()> {
     let flat = flat_of(l, coord, shape)?;
     l.apply_all(flat, out, visit)
 }
@@ -52,45 +41,29 @@ fn flat_of(l: &LayoutRef<'_>, coord: &[u64], shape: &[u32]) -> Result<u64> {
     let (size, held) = (product(shape)?, l.size_value()?);
     if size != held {
         let narrow = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
-        return Err(Error::BadShape {
-            dim: u8::MAX,
-            found: narrow(size),
-            needed: narrow(held),
-        });
+        return Err(Error::BadShape { dim: u8::MAX, found: narrow(size), needed: narrow(held) });
     }
     flatten(coord, shape.iter().map(|e| Ok(*e)), shape.len())
 }
 
 fn flatten(coord: &[u64], extents: impl Iterator<Item = Result<u32>>, rank: usize) -> Result<u64> {
     if coord.len() != rank {
-        return Err(Error::Rank {
-            expected: position(rank),
-            found: position(coord.len()),
-        });
+        return Err(Error::Rank { expected: position(rank), found: position(coord.len()) });
     }
     let mut flat = 0u64;
     for (k, (x, extent)) in coord.iter().zip(extents).enumerate() {
         let extent = u64::from(extent?);
         if *x >= extent {
-            return Err(Error::OutOfRange {
-                mode: position(k),
-                coord: *x,
-                extent,
-            });
+            return Err(Error::OutOfRange { mode: position(k), coord: *x, extent });
         }
-        flat = flat
-            .checked_mul(extent)
-            .and_then(|f| f.checked_add(*x))
-            .ok_or(Error::Overflow)?;
+        flat = flat.checked_mul(extent).and_then(|f| f.checked_add(*x)).ok_or(Error::Overflow)?;
     }
     Ok(flat)
 }
 
 /// The number of elements of a shape.
 pub(super) fn product(shape: &[u32]) -> Result<u64> {
-    shape.iter().try_fold(1u64, |p, e| {
-        p.checked_mul(u64::from(*e)).ok_or(Error::Overflow)
-    })
+    shape.iter().try_fold(1u64, |p, e| p.checked_mul(u64::from(*e)).ok_or(Error::Overflow))
 }
 
 /// TIRx's `span()` without an axis: how far all memory axes together reach, plus 1. Where several memory axes occur

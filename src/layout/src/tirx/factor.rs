@@ -19,12 +19,7 @@ use crate::post::PostMap;
 /// [`Error::NotDivisible`] with the dimension in which `inner` is not the fastest part (replicas: the number of
 /// dimensions; post-maps that differ: [`Error::HasPostMap`]); [`Error::BadShape`] if an extent is no multiple of
 /// `inner_shape`'s; else as [`super::tile`].
-pub fn outer_of_tile(
-    tiled: &LayoutRef<'_>,
-    tiled_shape: &[u32],
-    inner: &LayoutRef<'_>,
-    inner_shape: &[u32],
-) -> Result<Layout> {
+pub fn outer_of_tile(tiled: &LayoutRef<'_>, tiled_shape: &[u32], inner: &LayoutRef<'_>, inner_shape: &[u32]) -> Result<Layout> {
     let pairs = interleaved(tiled_shape, inner_shape, Known::Fast)?;
     if tiled.post != inner.post {
         return Err(Error::HasPostMap);
@@ -35,10 +30,7 @@ pub fn outer_of_tile(
         let width = Int::known(footprint(inner, it.axis())?);
         let stride = it.stride().div_exact(width);
         let exact = stride.filter(|_| !it.is_unit());
-        let fault = Error::NotDivisible {
-            mode: dim_of(&slow.separators, k),
-            part: position(k),
-        };
+        let fault = Error::NotDivisible { mode: dim_of(&slow.separators, k), part: position(k) };
         let stride = match exact {
             Some(stride) => stride,
             None if it.is_unit() => Int::ONE,
@@ -54,12 +46,7 @@ pub fn outer_of_tile(
 /// # Errors
 /// As [`outer_of_tile`], with `outer` in the place of `inner`; [`Error::NotDivisible`] also if the steps of `outer` in
 /// `tiled` are not one footprint of the inner layout.
-pub fn inner_of_tile(
-    tiled: &LayoutRef<'_>,
-    tiled_shape: &[u32],
-    outer: &LayoutRef<'_>,
-    outer_shape: &[u32],
-) -> Result<Layout> {
+pub fn inner_of_tile(tiled: &LayoutRef<'_>, tiled_shape: &[u32], outer: &LayoutRef<'_>, outer_shape: &[u32]) -> Result<Layout> {
     let pairs = interleaved(tiled_shape, outer_shape, Known::Slow)?;
     let rank = tiled_shape.len();
     let whole = canonicalize(tiled)?;
@@ -76,11 +63,7 @@ pub fn inner_of_tile(
     let scaled = scale(&written(&canonical.view())?, &inner.view())?;
     let (steps, step_seps) = cut(&scaled, outer_shape)?;
     for k in 0..rank {
-        same_walk(
-            dim(&shard, &separators, even(k)),
-            dim(&steps, &step_seps, k),
-            k,
-        )?;
+        same_walk(dim(&shard, &separators, even(k)), dim(&steps, &step_seps, k), k)?;
     }
     Ok(inner)
 }
@@ -91,12 +74,7 @@ pub fn inner_of_tile(
 ///
 /// # Errors
 /// As [`outer_of_tile`].
-pub fn left_of_sum(
-    sum: &LayoutRef<'_>,
-    sum_shape: &[u32],
-    right: &LayoutRef<'_>,
-    right_shape: &[u32],
-) -> Result<Layout> {
+pub fn left_of_sum(sum: &LayoutRef<'_>, sum_shape: &[u32], right: &LayoutRef<'_>, right_shape: &[u32]) -> Result<Layout> {
     twice(sum_shape, right_shape)?;
     if sum.post != right.post {
         return Err(Error::HasPostMap);
@@ -111,12 +89,7 @@ pub fn left_of_sum(
 ///
 /// # Errors
 /// As [`outer_of_tile`].
-pub fn right_of_sum(
-    sum: &LayoutRef<'_>,
-    sum_shape: &[u32],
-    left: &LayoutRef<'_>,
-    left_shape: &[u32],
-) -> Result<Layout> {
+pub fn right_of_sum(sum: &LayoutRef<'_>, sum_shape: &[u32], left: &LayoutRef<'_>, left_shape: &[u32]) -> Result<Layout> {
     twice(sum_shape, left_shape)?;
     let fast = other_factor(sum, sum_shape, left, left_shape, Known::Slow)?;
     finish(&fast.shard, sum, left, sum.post, left_shape.len())
@@ -162,10 +135,7 @@ fn interleaved(whole: &[u32], known: &[u32], which: Known) -> Result<Extents> {
             Known::Fast => (rest, *part),
         };
         if out.push(slow).and_then(|()| out.push(fast)).is_err() {
-            return Err(Error::Rank {
-                expected: position(known.len()),
-                found: position(whole.len()),
-            });
+            return Err(Error::Rank { expected: position(known.len()), found: position(whole.len()) });
         }
     }
     Ok(out)
@@ -175,27 +145,15 @@ fn twice(pairs: &[u32], shape: &[u32]) -> Result<()> {
     if pairs.len() == even(shape.len()) {
         return Ok(());
     }
-    Err(Error::Rank {
-        expected: position(even(shape.len())),
-        found: position(pairs.len()),
-    })
+    Err(Error::Rank { expected: position(even(shape.len())), found: position(pairs.len()) })
 }
 
 /// Checks that `known` is its part of each dimension of `whole` and returns the iters of the other part.
-fn other_factor(
-    whole: &LayoutRef<'_>,
-    pairs: &[u32],
-    known: &LayoutRef<'_>,
-    shape: &[u32],
-    which: Known,
-) -> Result<Factor> {
+fn other_factor(whole: &LayoutRef<'_>, pairs: &[u32], known: &LayoutRef<'_>, shape: &[u32], which: Known) -> Result<Factor> {
     let (whole, known) = (canonicalize(whole)?, canonicalize(known)?);
     let (all, all_seps) = cut(&written(&whole.view())?, pairs)?;
     let (part, part_seps) = cut(&written(&known.view())?, shape)?;
-    let mut out = Factor {
-        shard: Iters::new(),
-        separators: heapless::Vec::new(),
-    };
+    let mut out = Factor { shard: Iters::new(), separators: heapless::Vec::new() };
     for k in 0..shape.len() {
         let (given, wanted) = match which {
             Known::Slow => (even(k), odd(k)),
@@ -217,10 +175,7 @@ fn same_walk(a: &[Iter], b: &[Iter], k: usize) -> Result<()> {
     if a.len() == b.len() && agree == a.len() {
         return Ok(());
     }
-    Err(Error::NotDivisible {
-        mode: position(k),
-        part: position(agree),
-    })
+    Err(Error::NotDivisible { mode: position(k), part: position(agree) })
 }
 
 /// Joins neighbours of iters that stand slowest first.
@@ -233,13 +188,7 @@ fn joined(iters: &[Iter]) -> Result<Iters> {
 }
 
 /// The wanted factor from its iters: what the whole has beyond the known factor.
-fn finish(
-    shard: &[Iter],
-    whole: &LayoutRef<'_>,
-    known: &LayoutRef<'_>,
-    post: PostMap,
-    rank: usize,
-) -> Result<Layout> {
+fn finish(shard: &[Iter], whole: &LayoutRef<'_>, known: &LayoutRef<'_>, post: PostMap, rank: usize) -> Result<Layout> {
     let mut out = bare(shard)?;
     let mut missing = Iters::new();
     for it in known.replica.iter().filter(|it| !it.is_unit()) {
@@ -257,10 +206,7 @@ fn finish(
         }
     }
     if !missing.is_empty() {
-        return Err(Error::NotDivisible {
-            mode: position(rank),
-            part: position(missing.len()),
-        });
+        return Err(Error::NotDivisible { mode: position(rank), part: position(missing.len()) });
     }
     for o in whole.offset {
         out.add_offset(o.value(), o.axis())?;

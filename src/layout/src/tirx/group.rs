@@ -39,10 +39,7 @@ pub struct GroupedMany {
 /// [`Error::NeedsValue`], [`Error::Capacity`].
 pub fn group(l: &LayoutRef<'_>, shape: &[u32]) -> Result<Grouped> {
     let (shard, separators) = cut(&written(l)?, shape)?;
-    Ok(Grouped {
-        layout: from_written(&shard, l)?,
-        separators,
-    })
+    Ok(Grouped { layout: from_written(&shard, l)?, separators })
 }
 
 /// Cuts iters, slowest first, at the boundaries of `shape`.
@@ -61,20 +58,13 @@ pub(super) fn cut(shard: &[Iter], shape: &[u32]) -> Result<(Iters, Separators)> 
             if open.checked_rem(wide) != Some(0) {
                 break;
             }
-            let fault = Error::CannotGroup {
-                dim: position(dim),
-                iter: position(k),
-                extent: want,
-            };
+            let fault = Error::CannotGroup { dim: position(dim), iter: position(k), extent: want };
             let rest = open.checked_div(wide).ok_or(fault)?;
             let rest = u32::try_from(rest).map_err(|_| fault)?;
             if extent.checked_rem(rest) != Some(0) {
                 return Err(fault);
             }
-            push(
-                &mut out,
-                part(it, extent.checked_div(rest).ok_or(fault)?, rest)?,
-            )?;
+            push(&mut out, part(it, extent.checked_div(rest).ok_or(fault)?, rest)?)?;
             (extent, open) = (rest, u64::from(rest));
             dims.next();
             mark(&mut separators, out.len())?;
@@ -83,21 +73,13 @@ pub(super) fn cut(shard: &[Iter], shape: &[u32]) -> Result<(Iters, Separators)> 
             continue;
         }
         let Some((..)) = dims.peek() else {
-            return Err(Error::CannotGroup {
-                dim: position(shape.len()),
-                iter: position(k),
-                extent: 1,
-            });
+            return Err(Error::CannotGroup { dim: position(shape.len()), iter: position(k), extent: 1 });
         };
         push(&mut out, part(it, extent, 1)?)?;
     }
     for (dim, want) in dims {
         if want != 1 || open != 1 {
-            return Err(Error::CannotGroup {
-                dim: position(dim),
-                iter: position(shard.len()),
-                extent: want,
-            });
+            return Err(Error::CannotGroup { dim: position(dim), iter: position(shard.len()), extent: want });
         }
         mark(&mut separators, out.len())?;
     }
@@ -106,18 +88,11 @@ pub(super) fn cut(shard: &[Iter], shape: &[u32]) -> Result<(Iters, Separators)> 
 
 /// The part of `it` with this extent that moves `below` steps at once.
 fn part(it: &Iter, extent: u32, below: u32) -> Result<Iter> {
-    Iter::symbolic(
-        Int::known(i64::from(extent)),
-        it.stride().checked_mul(Int::known(i64::from(below)))?,
-        it.axis(),
-    )
+    Iter::symbolic(Int::known(i64::from(extent)), it.stride().checked_mul(Int::known(i64::from(below)))?, it.axis())
 }
 
 fn mark(separators: &mut Separators, at: usize) -> Result<()> {
-    separators.push(position(at)).map_err(|_| Error::Capacity {
-        limit: Limit::Iters,
-        max: MAX_ITERS as u32,
-    })
+    separators.push(position(at)).map_err(|_| Error::Capacity { limit: Limit::Iters, max: MAX_ITERS as u32 })
 }
 
 /// The dimension `k` of what [`cut`] gave.
@@ -141,25 +116,15 @@ pub fn group_many(l: &LayoutRef<'_>, shapes: &[&[u32]]) -> Result<GroupedMany> {
         let _ = own.push(it.extent_value()?);
     }
     if shapes.len() > MAX_SHAPES {
-        return Err(Error::Capacity {
-            limit: Limit::Shapes,
-            max: MAX_SHAPES as u32,
-        });
+        return Err(Error::Capacity { limit: Limit::Shapes, max: MAX_SHAPES as u32 });
     }
     if shard.is_empty() || shapes.is_empty() || shapes.iter().any(|s| s.is_empty()) {
-        return Err(Error::Rank {
-            expected: 1,
-            found: 0,
-        });
+        return Err(Error::Rank { expected: 1, found: 0 });
     }
     let size = l.size_value()?;
     for (k, shape) in shapes.iter().enumerate() {
         if super::evaluate::product(shape)? != size {
-            return Err(Error::CannotGroup {
-                dim: position(shape.len()),
-                iter: position(k),
-                extent: 0,
-            });
+            return Err(Error::CannotGroup { dim: position(shape.len()), iter: position(k), extent: 0 });
         }
     }
     // Boundaries are sizes of leading parts; equal ones (of extents of 1) are kept as often as they occur most.
@@ -172,11 +137,7 @@ pub fn group_many(l: &LayoutRef<'_>, shapes: &[&[u32]]) -> Result<GroupedMany> {
     for (k, it) in shard.iter().enumerate() {
         let (from, to) = ends(&places, k);
         for at in from..to {
-            let (extent, below) = bounds.step(at, to).ok_or(Error::CannotGroup {
-                dim: position(at),
-                iter: position(k),
-                extent: 0,
-            })?;
+            let (extent, below) = bounds.step(at, to).ok_or(Error::CannotGroup { dim: position(at), iter: position(k), extent: 0 })?;
             push(&mut cuts, part(it, extent, below)?)?;
         }
     }
@@ -184,10 +145,7 @@ pub fn group_many(l: &LayoutRef<'_>, shapes: &[&[u32]]) -> Result<GroupedMany> {
     for shape in shapes {
         let _ = separators.push(bounds.places(shape)?);
     }
-    Ok(GroupedMany {
-        layout: from_written(&cuts, l)?,
-        separators,
-    })
+    Ok(GroupedMany { layout: from_written(&cuts, l)?, separators })
 }
 
 fn ends(places: &Separators, k: usize) -> (usize, usize) {
@@ -212,20 +170,11 @@ impl Bounds {
         let mut boundary = 1u64;
         let mut run = 0usize;
         for extent in [1].iter().chain(shape) {
-            let next = boundary
-                .checked_mul(u64::from(*extent))
-                .ok_or(Error::Overflow)?;
-            run = if next == boundary {
-                run.saturating_add(1)
-            } else {
-                1
-            };
+            let next = boundary.checked_mul(u64::from(*extent)).ok_or(Error::Overflow)?;
+            run = if next == boundary { run.saturating_add(1) } else { 1 };
             boundary = next;
             if run > self.count(boundary) {
-                self.0.push(boundary).map_err(|_| Error::Capacity {
-                    limit: Limit::Iters,
-                    max: MAX_ITERS as u32,
-                })?;
+                self.0.push(boundary).map_err(|_| Error::Capacity { limit: Limit::Iters, max: MAX_ITERS as u32 })?;
                 sort_by(&mut self.0, |a, b| a < b);
             }
         }
@@ -240,9 +189,7 @@ impl Bounds {
         mark(&mut out, 0)?;
         let mut at = 0usize;
         for (k, extent) in shape.iter().enumerate() {
-            boundary = boundary
-                .checked_mul(u64::from(*extent))
-                .ok_or(Error::Overflow)?;
+            boundary = boundary.checked_mul(u64::from(*extent)).ok_or(Error::Overflow)?;
             let first = self.0.iter().filter(|b| **b < boundary).count();
             at = first.max(at.saturating_add(1));
             if k.saturating_add(1) == shape.len() {
@@ -256,17 +203,10 @@ impl Bounds {
     /// The extent between boundary `at` and the next, and how much lies between that and boundary `to`; `None` if a
     /// boundary does not divide.
     fn step(&self, at: usize, to: usize) -> Option<(u32, u32)> {
-        let (low, high, end) = (
-            *self.0.get(at)?,
-            *self.0.get(at.checked_add(1)?)?,
-            *self.0.get(to)?,
-        );
+        let (low, high, end) = (*self.0.get(at)?, *self.0.get(at.checked_add(1)?)?, *self.0.get(to)?);
         if high.checked_rem(low)? != 0 || end.checked_rem(high)? != 0 {
             return None;
         }
-        Some((
-            u32::try_from(high.checked_div(low)?).ok()?,
-            u32::try_from(end.checked_div(high)?).ok()?,
-        ))
+        Some((u32::try_from(high.checked_div(low)?).ok()?, u32::try_from(end.checked_div(high)?).ok()?))
     }
 }

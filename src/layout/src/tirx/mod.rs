@@ -36,14 +36,9 @@ pub use group::{Grouped, GroupedMany, MAX_SHAPES, Separators, group, group_many}
 pub use rearrange::{broadcast, pack, permute_by_groups, permute_dims, storage, unpack};
 pub use scale::{ScaleAtom, ScaleLayout, scale_factor_layout, scale_factor_shared_layout};
 pub use slice::slice;
-pub use swizzle::{
-    Banks, Place, SwizzleAtom, bare_swizzle, compose_swizzle, place, swizzle, swizzle_for,
-    swizzle_parts,
-};
+pub use swizzle::{Banks, Place, SwizzleAtom, bare_swizzle, compose_swizzle, place, swizzle, swizzle_for, swizzle_parts};
 pub use tile::{direct_sum, footprint, tile, tile_to};
-pub use tmem::{
-    Datapath, DatapathUse, Operand, OperandA, datapath, operand_layout, tmem_datapath_layout,
-};
+pub use tmem::{Datapath, DatapathUse, Operand, OperandA, datapath, operand_layout, tmem_datapath_layout};
 
 use crate::error::Result;
 use crate::layout::{Iter, Layout, LayoutRef};

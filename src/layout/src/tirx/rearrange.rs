@@ -34,10 +34,7 @@ pub fn permute_by_groups(l: &LayoutRef<'_>, separators: &[u8], perm: &[u8]) -> R
     for (k, s) in separators.iter().enumerate() {
         let ends = (k == 0 && *s != 0) || (k.saturating_add(1) == separators.len() && *s != last);
         if *s < low || ends {
-            return Err(Error::BadPermutation {
-                at: position(k),
-                value: *s,
-            });
+            return Err(Error::BadPermutation { at: position(k), value: *s });
         }
         low = *s;
     }
@@ -53,19 +50,13 @@ pub fn permute_by_groups(l: &LayoutRef<'_>, separators: &[u8], perm: &[u8]) -> R
 
 fn check_permutation(perm: &[u8], count: usize) -> Result<()> {
     if perm.len() != count {
-        return Err(Error::Rank {
-            expected: position(count),
-            found: position(perm.len()),
-        });
+        return Err(Error::Rank { expected: position(count), found: position(perm.len()) });
     }
     let mut seen = 0u64;
     for (k, p) in perm.iter().enumerate() {
         let bit = 1u64.wrapping_shl(u32::from(*p));
         if usize::from(*p) >= count || seen & bit != 0 {
-            return Err(Error::BadPermutation {
-                at: position(k),
-                value: *p,
-            });
+            return Err(Error::BadPermutation { at: position(k), value: *p });
         }
         seen |= bit;
     }
@@ -97,11 +88,7 @@ pub fn unpack(l: &LayoutRef<'_>, count: u32, axis: AxisId) -> Result<Layout> {
         out.push_replica(grown(it)?)?;
     }
     for o in l.offset {
-        let value = if o.axis() == axis {
-            o.value().checked_mul(wide)?
-        } else {
-            o.value()
-        };
+        let value = if o.axis() == axis { o.value().checked_mul(wide)? } else { o.value() };
         out.add_offset(value, o.axis())?;
     }
     out.set_post(rescaled(l.post, count, axis, 1)?)?;
@@ -117,10 +104,7 @@ pub fn unpack(l: &LayoutRef<'_>, count: u32, axis: AxisId) -> Result<Layout> {
 pub fn pack(l: &LayoutRef<'_>, count: u32, axis: AxisId) -> Result<Layout> {
     let wide = Int::known(i64::from(count));
     let iters = l.shard.len();
-    let fault = |iter: usize| Error::CannotPack {
-        iter: position(iter),
-        count,
-    };
+    let fault = |iter: usize| Error::CannotPack { iter: position(iter), count };
     let last = iters.saturating_sub(1);
     let mut out = Layout::new();
     for (k, it) in l.shard.iter().enumerate() {
@@ -144,11 +128,7 @@ pub fn pack(l: &LayoutRef<'_>, count: u32, axis: AxisId) -> Result<Layout> {
     }
     for (k, o) in l.offset.iter().enumerate() {
         let at = fault(iters.saturating_add(l.replica.len()).saturating_add(k));
-        let value = if o.axis() == axis {
-            o.value().div_exact(wide).ok_or(at)?
-        } else {
-            o.value()
-        };
+        let value = if o.axis() == axis { o.value().div_exact(wide).ok_or(at)? } else { o.value() };
         out.add_offset(value, o.axis())?;
     }
     out.set_post(rescaled(l.post, count, axis, -1)?)?;
@@ -169,16 +149,10 @@ fn rescaled(post: PostMap, count: u32, axis: AxisId, sign: i8) -> Result<PostMap
     }
     let (PostMap::Swizzle(s), true) = (post, count.is_power_of_two()) else {
         let s = post.swizzle();
-        return Err(s.map_or(Error::HasPostMap, |s| Error::BadSwizzle {
-            b: s.b,
-            m: s.m,
-            s: s.s,
-        }));
+        return Err(s.map_or(Error::HasPostMap, |s| Error::BadSwizzle { b: s.b, m: s.m, s: s.s }));
     };
     let shift = i8::try_from(count.trailing_zeros()).map_err(|_| Error::Overflow)?;
-    Ok(PostMap::Swizzle(
-        s.rescaled(shift.wrapping_mul(sign), s.unit)?,
-    ))
+    Ok(PostMap::Swizzle(s.rescaled(shift.wrapping_mul(sign), s.unit)?))
 }
 
 /// The layout within one thread: iters, copies and offsets on thread axes are dropped.
@@ -214,15 +188,8 @@ pub fn storage(l: &LayoutRef<'_>, kinds: &impl AxisKinds) -> Result<Layout> {
 pub fn broadcast(l: &LayoutRef<'_>, count: u32, at: i32, axis: AxisId) -> Result<Layout> {
     let shard = written(l)?;
     let end = i64::try_from(shard.len()).unwrap_or(0);
-    let place = if at < 0 {
-        end.saturating_add(1).saturating_add(i64::from(at))
-    } else {
-        i64::from(at)
-    };
-    let fault = Error::Rank {
-        expected: position(shard.len()),
-        found: u8::try_from(at.unsigned_abs()).unwrap_or(u8::MAX),
-    };
+    let place = if at < 0 { end.saturating_add(1).saturating_add(i64::from(at)) } else { i64::from(at) };
+    let fault = Error::Rank { expected: position(shard.len()), found: u8::try_from(at.unsigned_abs()).unwrap_or(u8::MAX) };
     let place = usize::try_from(place).map_err(|_| fault)?;
     let (slow, fast) = shard.split_at_checked(place).ok_or(fault)?;
     let mut out: heapless::Vec<Iter, MAX_ITERS> = heapless::Vec::new();

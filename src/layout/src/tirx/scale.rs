@@ -50,17 +50,8 @@ pub fn scale_factor_layout(scale: &ScaleLayout, atom: &ScaleAtom) -> Result<Layo
     let cells = exact(steps, shared, 1)?;
     let mut factors = bare(&[lanes(atom.lanes, 1), columns(scale.per_instruction, 1)])?;
     factors.push_replica(lanes(atom.copies, atom.lanes))?;
-    let outer = bare(&[
-        columns(groups, atom.per_cell),
-        columns(cells, stage),
-        columns(shared, scale.per_instruction),
-    ])?;
-    let once = direct_sum(
-        &outer.view(),
-        &[groups, steps],
-        &factors.view(),
-        &[atom.lanes, scale.per_instruction],
-    )?;
+    let outer = bare(&[columns(groups, atom.per_cell), columns(cells, stage), columns(shared, scale.per_instruction)])?;
+    let once = direct_sum(&outer.view(), &[groups, steps], &factors.view(), &[atom.lanes, scale.per_instruction])?;
     let mut out = Layout::new();
     if scale.reuse != 1 {
         out.push_shard(columns(scale.reuse, 0))?;
@@ -119,11 +110,7 @@ fn common(steps: u32, most: u32) -> u32 {
 }
 
 fn exact(whole: u32, part: u32, dim: u8) -> Result<u32> {
-    let fault = Error::BadShape {
-        dim,
-        found: whole,
-        needed: part,
-    };
+    let fault = Error::BadShape { dim, found: whole, needed: part };
     if whole.checked_rem(part) != Some(0) {
         return Err(fault);
     }

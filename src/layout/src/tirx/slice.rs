@@ -27,11 +27,7 @@ pub fn slice(l: &LayoutRef<'_>, shape: &[u32], region: &[(u32, u32)]) -> Result<
         if let Some(extent) = shape.get(k)
             && end > extent
         {
-            return Err(Error::OutOfRange {
-                mode: position(k),
-                coord: u64::from(*end).saturating_sub(1),
-                extent: u64::from(*extent),
-            });
+            return Err(Error::OutOfRange { mode: position(k), coord: u64::from(*end).saturating_sub(1), extent: u64::from(*extent) });
         }
         let width = end.checked_sub(*begin).filter(|w| *w > 0);
         let fault = cannot(k, *begin, *end);
@@ -47,9 +43,7 @@ pub fn slice(l: &LayoutRef<'_>, shape: &[u32], region: &[(u32, u32)]) -> Result<
     for (k, (begin, end)) in region.iter().enumerate() {
         let fault = cannot(k, *begin, *end);
         let group = fastest_first(dim(&shard, &separators, k))?;
-        let run = run(&group, *begin, *end, fault, |value, it| {
-            out_offsets.add_offset(value, it.axis())
-        })?;
+        let run = run(&group, *begin, *end, fault, |value, it| out_offsets.add_offset(value, it.axis()))?;
         for it in run.iter().rev() {
             push(&mut kept, *it)?;
         }
@@ -59,11 +53,7 @@ pub fn slice(l: &LayoutRef<'_>, shape: &[u32], region: &[(u32, u32)]) -> Result<
 }
 
 fn cannot(k: usize, begin: u32, end: u32) -> Error {
-    Error::CannotSlice {
-        dim: position(k),
-        begin,
-        end,
-    }
+    Error::CannotSlice { dim: position(k), begin, end }
 }
 
 fn fastest_first(iters: &[Iter]) -> Result<Iters> {
@@ -75,13 +65,7 @@ fn fastest_first(iters: &[Iter]) -> Result<Iters> {
 }
 
 /// The iters, fastest first, that walk over coordinates `begin..end` of `group`; `start` gets what `begin` moves.
-fn run(
-    group: &[Iter],
-    begin: u32,
-    end: u32,
-    fault: Error,
-    mut start: impl FnMut(Int, &Iter) -> Result<()>,
-) -> Result<Iters> {
+fn run(group: &[Iter], begin: u32, end: u32, fault: Error, mut start: impl FnMut(Int, &Iter) -> Result<()>) -> Result<Iters> {
     let mut digits: heapless::Vec<(Iter, u32), { crate::layout::MAX_ITERS }> = heapless::Vec::new();
     let mut rest = begin;
     for it in group {
@@ -125,10 +109,7 @@ fn run(
             if last >= up.extent_value()? {
                 return Err(fault);
             }
-            push(
-                &mut out,
-                Iter::symbolic(int(pairs), up.stride(), up.axis())?,
-            )?;
+            push(&mut out, Iter::symbolic(int(pairs), up.stride(), up.axis())?)?;
         }
         return Ok(out);
     }

@@ -13,26 +13,13 @@ use crate::post::{PostMap, Swizzle, Unit};
 ///
 /// # Errors
 /// [`Error::BadSwizzle`] unless `atom_len >= swizzle_len` and all bits are below 63.
-pub const fn swizzle(
-    per_element: u8,
-    swizzle_len: u8,
-    atom_len: u8,
-    inner: bool,
-) -> Result<Swizzle> {
-    let far = Error::BadSwizzle {
-        b: swizzle_len,
-        m: per_element,
-        s: i8::MAX,
-    };
+pub const fn swizzle(per_element: u8, swizzle_len: u8, atom_len: u8, inner: bool) -> Result<Swizzle> {
+    let far = Error::BadSwizzle { b: swizzle_len, m: per_element, s: i8::MAX };
     if atom_len > 63 {
         return Err(far);
     }
     let distance = (atom_len & 63) as i8;
-    let s = if inner {
-        distance
-    } else {
-        distance.wrapping_neg()
-    };
+    let s = if inner { distance } else { distance.wrapping_neg() };
     Swizzle::new(swizzle_len, per_element, s, Unit::Element)
 }
 
@@ -48,13 +35,7 @@ pub const fn swizzle_parts(s: Swizzle) -> (u8, u8, u8, bool) {
 /// [`Error::WrongAxis`] with the iter, as written, that is not on axis `m` (replicas, then offsets count on after the
 /// shard): a swizzle acts on memory, and TIRx's own `apply` fails there; [`Error::HasPostMap`] if `tile` is composed
 /// already; [`Error::BadSwizzle`].
-pub fn compose_swizzle(
-    tile: &LayoutRef<'_>,
-    per_element: u8,
-    swizzle_len: u8,
-    atom_len: u8,
-    inner: bool,
-) -> Result<Layout> {
+pub fn compose_swizzle(tile: &LayoutRef<'_>, per_element: u8, swizzle_len: u8, atom_len: u8, inner: bool) -> Result<Layout> {
     let post = swizzle(per_element, swizzle_len, atom_len, inner)?;
     if !tile.post.is_identity() {
         return Err(Error::HasPostMap);
@@ -63,10 +44,7 @@ pub fn compose_swizzle(
     let axes = shard.chain(tile.replica.iter().map(Iter::axis));
     for (k, axis) in axes.chain(tile.offset.iter().map(|o| o.axis())).enumerate() {
         if axis != AxisId::M {
-            return Err(Error::WrongAxis {
-                iter: position(k),
-                axis,
-            });
+            return Err(Error::WrongAxis { iter: position(k), axis });
         }
     }
     let mut out = Layout::from_ref(*tile)?;
@@ -80,9 +58,7 @@ pub fn compose_swizzle(
 /// [`Error::BadSwizzle`]; [`Error::Overflow`] if the period has more than 2^31 elements.
 pub fn bare_swizzle(per_element: u8, swizzle_len: u8, atom_len: u8, inner: bool) -> Result<Layout> {
     let post = swizzle(per_element, swizzle_len, atom_len, inner)?;
-    let bits = u32::from(per_element)
-        .saturating_add(u32::from(swizzle_len))
-        .saturating_add(u32::from(atom_len));
+    let bits = u32::from(per_element).saturating_add(u32::from(swizzle_len)).saturating_add(u32::from(atom_len));
     let period = 1u32.checked_shl(bits).ok_or(Error::Overflow)?;
     let mut out = Layout::from_iters(&[Iter::new(period, 1, AxisId::M)])?;
     out.set_post(PostMap::Swizzle(post))?;
@@ -107,9 +83,7 @@ pub struct SwizzleAtom {
 pub fn swizzle_for(element_bits: u32, mode_bytes: u32, atom: &SwizzleAtom) -> Result<Swizzle> {
     let log2 = |whole: u32, part: u32, fault: Error| -> Result<u8> {
         let exact = whole.checked_rem(part) == Some(0);
-        let ratio = whole
-            .checked_div(part)
-            .filter(|q| exact && q.is_power_of_two());
+        let ratio = whole.checked_div(part).filter(|q| exact && q.is_power_of_two());
         let ratio = ratio.ok_or(fault)?;
         u8::try_from(ratio.trailing_zeros()).map_err(|_| Error::Overflow)
     };
@@ -149,17 +123,11 @@ pub struct Place {
 pub fn place(l: &LayoutRef<'_>, x: u64, element_bits: u32, banks: &Banks) -> Result<Place> {
     let offset = l.offset_on(x, AxisId::M)?;
     let index = u64::try_from(offset).map_err(|_| Error::NegativeOffset { offset })?;
-    let bit = index
-        .checked_mul(u64::from(element_bits))
-        .ok_or(Error::Overflow)?;
+    let bit = index.checked_mul(u64::from(element_bits)).ok_or(Error::Overflow)?;
     let none = Error::NoVariant { found: banks.count };
     let word_bits = u64::from(banks.bank_bytes).saturating_mul(8);
     let word = bit.checked_div(word_bits).ok_or(none)?;
     let count = u64::from(banks.count);
     let bank = word.checked_rem(count).ok_or(none)?;
-    Ok(Place {
-        bit,
-        bank: u32::try_from(bank).map_err(|_| Error::Overflow)?,
-        line: word.checked_div(count).ok_or(none)?,
-    })
+    Ok(Place { bit, bank: u32::try_from(bank).map_err(|_| Error::Overflow)?, line: word.checked_div(count).ok_or(none)? })
 }

@@ -15,9 +15,7 @@ use crate::ops::{Iters, push};
 /// [`Error::NeedsValue`], [`Error::Overflow`].
 pub fn footprint(l: &LayoutRef<'_>, axis: AxisId) -> Result<i64> {
     let (low, high) = l.reach(axis)?;
-    high.checked_sub(low)
-        .and_then(|w| w.checked_add(1))
-        .ok_or(Error::Overflow)
+    high.checked_sub(low).and_then(|w| w.checked_add(1)).ok_or(Error::Overflow)
 }
 
 /// `inner` repeated at the places that `outer` counts. Dimension by dimension, an outer iter comes before the inner
@@ -28,23 +26,10 @@ pub fn footprint(l: &LayoutRef<'_>, axis: AxisId) -> Result<i64> {
 /// # Errors
 /// [`Error::Rank`] if the shapes differ in rank; [`Error::CannotGroup`] if one does not fit its layout;
 /// [`Error::HasPostMap`] if `outer` has one; [`Error::Capacity`], [`Error::NeedsValue`], [`Error::Overflow`].
-pub fn tile(
-    inner: &LayoutRef<'_>,
-    inner_shape: &[u32],
-    outer: &LayoutRef<'_>,
-    outer_shape: &[u32],
-) -> Result<Layout> {
+pub fn tile(inner: &LayoutRef<'_>, inner_shape: &[u32], outer: &LayoutRef<'_>, outer_shape: &[u32]) -> Result<Layout> {
     let canonical = canonicalize(outer)?;
     let scaled = scale(&written(&canonical.view())?, inner)?;
-    interleave(
-        Part {
-            shard: &scaled,
-            rest: outer,
-            shape: outer_shape,
-        },
-        inner,
-        inner_shape,
-    )
+    interleave(Part { shard: &scaled, rest: outer, shape: outer_shape }, inner, inner_shape)
 }
 
 /// `left` and `right` side by side: dimension by dimension the iters of `left`, then those of `right`, as they are.
@@ -53,22 +38,9 @@ pub fn tile(
 ///
 /// # Errors
 /// As [`tile`]; it is `left` that must not have a post-map.
-pub fn direct_sum(
-    left: &LayoutRef<'_>,
-    left_shape: &[u32],
-    right: &LayoutRef<'_>,
-    right_shape: &[u32],
-) -> Result<Layout> {
+pub fn direct_sum(left: &LayoutRef<'_>, left_shape: &[u32], right: &LayoutRef<'_>, right_shape: &[u32]) -> Result<Layout> {
     let canonical = canonicalize(left)?;
-    interleave(
-        Part {
-            shard: &written(&canonical.view())?,
-            rest: left,
-            shape: left_shape,
-        },
-        right,
-        right_shape,
-    )
+    interleave(Part { shard: &written(&canonical.view())?, rest: left, shape: left_shape }, right, right_shape)
 }
 
 /// [`tile`] by a row-major layout on axis `m`, so that `current` becomes `to`.
@@ -97,11 +69,7 @@ pub(super) type Extents = heapless::Vec<u32, { crate::layout::MAX_ITERS }>;
 
 /// `whole / unit`, which must be exact.
 pub(super) fn quotient(whole: u32, unit: u32, k: usize) -> Result<u32> {
-    let fault = Error::BadShape {
-        dim: position(k),
-        found: whole,
-        needed: unit,
-    };
+    let fault = Error::BadShape { dim: position(k), found: whole, needed: unit };
     if whole.checked_rem(unit) != Some(0) {
         return Err(fault);
     }
@@ -112,10 +80,7 @@ pub(super) fn same_rank(a: &[u32], b: &[u32]) -> Result<()> {
     if a.len() == b.len() && a.len() <= crate::layout::MAX_ITERS {
         return Ok(());
     }
-    Err(Error::Rank {
-        expected: position(a.len()),
-        found: position(b.len()),
-    })
+    Err(Error::Rank { expected: position(a.len()), found: position(b.len()) })
 }
 
 /// The iters with their strides multiplied by the footprint of `inner` on their axis.
@@ -123,10 +88,7 @@ pub(super) fn scale(iters: &[Iter], inner: &LayoutRef<'_>) -> Result<Iters> {
     let mut out = Iters::new();
     for it in iters {
         let width = Int::known(footprint(inner, it.axis())?);
-        push(
-            &mut out,
-            Iter::symbolic(it.extent(), it.stride().checked_mul(width)?, it.axis())?,
-        )?;
+        push(&mut out, Iter::symbolic(it.extent(), it.stride().checked_mul(width)?, it.axis())?)?;
     }
     Ok(out)
 }

@@ -66,9 +66,7 @@ pub enum Operand {
 /// # Errors
 /// [`Error::NoVariant`] with the letter's code point.
 pub fn datapath(paths: &[Datapath], letter: char) -> Result<&Datapath> {
-    let none = Error::NoVariant {
-        found: u32::from(letter),
-    };
+    let none = Error::NoVariant { found: u32::from(letter) };
     paths.iter().find(|p| p.letter == letter).ok_or(none)
 }
 
@@ -106,17 +104,9 @@ pub fn tmem_datapath_layout(path: &Datapath, rows: u32, cols: u32, slab: u32) ->
 /// # Errors
 /// [`Error::NoVariant`] if no instruction has `used`'s rows, blocks and form; [`Error::Rank`] if the shape has none of
 /// the forms; else those of [`tmem_datapath_layout`].
-pub fn operand_layout(
-    paths: &[Datapath],
-    uses: &[DatapathUse],
-    operand: Operand,
-    used: (u32, u32, bool),
-    shape: &[u32],
-) -> Result<Layout> {
+pub fn operand_layout(paths: &[Datapath], uses: &[DatapathUse], operand: Operand, used: (u32, u32, bool), shape: &[u32]) -> Result<Layout> {
     let (rows, blocks, stationary) = used;
-    let found = uses
-        .iter()
-        .find(|u| (u.rows, u.blocks, u.stationary) == (rows, blocks, stationary));
+    let found = uses.iter().find(|u| (u.rows, u.blocks, u.stationary) == (rows, blocks, stationary));
     let none = Error::NoVariant { found: rows };
     let path = datapath(paths, found.ok_or(none)?.letter)?;
     let layout = match operand {
@@ -137,12 +127,7 @@ fn accumulator(path: &Datapath, shape: &[u32]) -> Result<Layout> {
             }
             [rows, segments, f, cols] if f == folds => {
                 check_rows(path.rows, rows)?;
-                return bare(&[
-                    lanes(rows, 1),
-                    columns(segments, cols),
-                    lanes(f, step),
-                    columns(cols, 1),
-                ]);
+                return bare(&[lanes(rows, 1), columns(segments, cols), lanes(f, step), columns(cols, 1)]);
             }
             _ => {}
         }
@@ -175,38 +160,23 @@ fn left(path: &Datapath, shape: &[u32]) -> Result<Layout> {
 
 fn batched(path: &Datapath, folds: u32, rows: u32, cols: u32) -> Result<Layout> {
     check_rows(path.rows, rows)?;
-    bare(&[
-        lanes(folds, path.fold_lanes),
-        lanes(rows, 1),
-        columns(cols, 1),
-    ])
+    bare(&[lanes(folds, path.fold_lanes), lanes(rows, 1), columns(cols, 1)])
 }
 
 fn no_form(shape: &[u32]) -> Error {
-    Error::Rank {
-        expected: 2,
-        found: crate::layout::position(shape.len()),
-    }
+    Error::Rank { expected: 2, found: crate::layout::position(shape.len()) }
 }
 
 fn check_rows(needed: u32, found: u32) -> Result<()> {
     if needed == found {
         return Ok(());
     }
-    Err(Error::BadShape {
-        dim: 0,
-        found,
-        needed,
-    })
+    Err(Error::BadShape { dim: 0, found, needed })
 }
 
 /// The columns of one fold.
 fn fold(path: &Datapath, cols: u32, dim: u8) -> Result<u32> {
-    let fault = Error::BadShape {
-        dim,
-        found: cols,
-        needed: path.folds,
-    };
+    let fault = Error::BadShape { dim, found: cols, needed: path.folds };
     if cols.checked_rem(path.folds) != Some(0) {
         return Err(fault);
     }

@@ -4,7 +4,7 @@ use super::bases::{Bits, width};
 use super::shared::same_shape;
 use super::{Base, Encoding, EncodingError, Field, MAX_INTERVALS, NoTiles, to_linear};
 use crate::axis::AxisId;
-use crate::linear::{Linear, Logical, Hw, MAX_BITS};
+use crate::linear::{Hw, Linear, Logical, MAX_BITS};
 
 /// Where each element of one block's shared tensor is: a map by bits, then padding.
 #[derive(Clone, Debug)]
@@ -24,11 +24,7 @@ impl Addresses {
     ///
     /// # Errors
     /// [`EncodingError::WrongKind`] unless it is a shared encoding; those of [`to_linear`].
-    pub fn new(
-        encoding: &Encoding,
-        shape: &[u32],
-        element_bits: u16,
-    ) -> Result<Self, EncodingError> {
+    pub fn new(encoding: &Encoding, shape: &[u32], element_bits: u16) -> Result<Self, EncodingError> {
         if encoding.is_distributed() || encoding.partition.is_some() {
             return Err(EncodingError::WrongKind);
         }
@@ -39,10 +35,7 @@ impl Addresses {
                 same_shape(&p.linear, &bits)?;
                 for (slot, pad) in pads.iter_mut().zip(p.pads.iter()) {
                     if pad.0 == 0 {
-                        return Err(EncodingError::BadValue {
-                            field: Field::Interval,
-                            value: 0,
-                        });
+                        return Err(EncodingError::BadValue { field: Field::Interval, value: 0 });
                     }
                     *slot = pad;
                 }
@@ -55,12 +48,7 @@ impl Addresses {
         };
         // Where several offsets hold one element (padded fp4), the lowest counts.
         let offsets = linear.pseudo_invert()?;
-        Ok(Self {
-            offsets,
-            pads,
-            element_bits,
-            shape: (bits.of, bits.rank),
-        })
+        Ok(Self { offsets, pads, element_bits, shape: (bits.of, bits.rank) })
     }
 
     /// The offset of an element in its block, in elements, padding included; coordinates beyond the shape are refused.
@@ -70,11 +58,7 @@ impl Addresses {
     pub fn element(&self, coords: &[u32]) -> Result<u64, EncodingError> {
         let (of, rank) = &self.shape;
         if coords.len() != usize::from(*rank) {
-            return Err(EncodingError::Rank {
-                field: Field::Shape,
-                expected: *rank,
-                found: u8::try_from(coords.len()).unwrap_or(u8::MAX),
-            });
+            return Err(EncodingError::Rank { field: Field::Shape, expected: *rank, found: u8::try_from(coords.len()).unwrap_or(u8::MAX) });
         }
         let (mut packed, mut shift) = (0u64, 0u32);
         for (d, (coord, bits)) in coords.iter().zip(of).enumerate() {
@@ -93,16 +77,39 @@ impl Addresses {
         Ok(self.padded(at))
     }
 
+    /// The same for packed coordinates: dimension 0 in the lowest bits, as in the linear form's output.
+    #[must_use]
+    pub fn element_packed(&self, coords: u64) -> u64 {
+        let value = self.offsets.apply_packed(coords);
+        let at = self.offsets.outs().extract(value, AxisId::M).unwrap_or(0);
+        self.padded(at)
+    }
+
+    /// Bits of an element.
+    #[must_use]
+    pub const fn element_bits(&self) -> u16 {
+        self.element_bits
+    }
+
+    /// The paddings, (interval, pad) in elements; unused ones have pad 0.
+    #[must_use]
+    pub const fn pads(&self) -> &[(u32, u32)] {
+        &self.pads
+    }
+
+    /// Whether padding moves anything.
+    #[must_use]
+    pub fn is_padded(&self) -> bool {
+        self.pads.iter().any(|p| p.1 != 0)
+    }
+
     /// The byte of an element's first bit (elements below a byte share bytes).
     ///
     /// # Errors
     /// As [`Addresses::element`].
     pub fn byte(&self, coords: &[u32]) -> Result<u64, EncodingError> {
         let element = self.element(coords)?;
-        Ok(element
-            .saturating_mul(u64::from(self.element_bits))
-            .checked_div(8)
-            .unwrap_or(0))
+        Ok(element.saturating_mul(u64::from(self.element_bits)).checked_div(8).unwrap_or(0))
     }
 
     /// The offset `at` with its padding: the sum over all pairs of `(at div interval) * pad`.
@@ -120,10 +127,7 @@ impl Addresses {
         let bits = self.offsets.outs().bits_of(AxisId::M);
         debug_assert!(usize::from(bits) <= MAX_BITS);
         let last = self.padded(crate::linear::low_mask(bits)).saturating_add(1);
-        last.saturating_mul(u64::from(self.element_bits))
-            .checked_add(7)
-            .and_then(|b| b.checked_div(8))
-            .unwrap_or(0)
+        last.saturating_mul(u64::from(self.element_bits)).checked_add(7).and_then(|b| b.checked_div(8)).unwrap_or(0)
     }
 
     /// The map by bits, before padding.

@@ -22,17 +22,11 @@ pub(super) const WARP: u8 = 2;
 pub(super) const BLOCK: u8 = 3;
 
 /// The labels of a register encoding's input dimensions.
-pub(super) const DISTRIBUTED: [AxisId; 4] = [
-    AxisId::REGISTER,
-    AxisId::LANE,
-    AxisId::WARP,
-    AxisId::BLOCK,
-];
+pub(super) const DISTRIBUTED: [AxisId; 4] = [AxisId::REGISTER, AxisId::LANE, AxisId::WARP, AxisId::BLOCK];
 /// The labels of a shared encoding's input dimensions; `block` keeps its number.
 pub(super) const SHARED: [AxisId; 4] = [AxisId::M, AxisId::M, AxisId::M, AxisId::BLOCK];
 /// Those of tensor memory: rows, columns.
-pub(super) const TENSOR: [AxisId; 4] =
-    [AxisId::TLANE, AxisId::TCOL, AxisId::TCOL, AxisId::BLOCK];
+pub(super) const TENSOR: [AxisId; 4] = [AxisId::TLANE, AxisId::TCOL, AxisId::TCOL, AxisId::BLOCK];
 
 /// A shape as powers of two.
 #[derive(Clone, Copy)]
@@ -47,11 +41,7 @@ impl Bits {
         let rank = u8::try_from(shape.len()).unwrap_or(u8::MAX);
         if shape.len() > MAX_RANK {
             let expected = MAX_RANK as u8;
-            return Err(EncodingError::Rank {
-                field: Field::Shape,
-                expected,
-                found: rank,
-            });
+            return Err(EncodingError::Rank { field: Field::Shape, expected, found: rank });
         }
         for (k, (slot, value)) in of.iter_mut().zip(shape).enumerate() {
             *slot = log2(Field::Shape, k, *value)?;
@@ -82,11 +72,7 @@ impl Bits {
         if len == self.rank() {
             return Ok(());
         }
-        Err(EncodingError::Rank {
-            field,
-            expected: self.rank,
-            found: u8::try_from(len).unwrap_or(u8::MAX),
-        })
+        Err(EncodingError::Rank { field, expected: self.rank, found: u8::try_from(len).unwrap_or(u8::MAX) })
     }
 
     /// The shape that one block holds.
@@ -105,11 +91,7 @@ pub(super) fn log2(field: Field, at: usize, value: u32) -> Result<u8, EncodingEr
     if value.is_power_of_two() {
         return Ok(u8::try_from(value.trailing_zeros()).unwrap_or(0));
     }
-    Err(EncodingError::NotPowerOfTwo {
-        field,
-        at: u8::try_from(at).unwrap_or(u8::MAX),
-        value,
-    })
+    Err(EncodingError::NotPowerOfTwo { field, at: u8::try_from(at).unwrap_or(u8::MAX), value })
 }
 
 /// Number of bits up to the highest set one.
@@ -128,10 +110,7 @@ pub(super) fn check_order(order: &[u8], rank: usize) -> Result<(), EncodingError
     for (k, dim) in order.iter().enumerate() {
         let bit = power(*dim);
         if usize::from(*dim) >= rank || seen & bit != 0 {
-            return Err(EncodingError::NotAnOrder {
-                at: u8::try_from(k).unwrap_or(u8::MAX),
-                value: *dim,
-            });
+            return Err(EncodingError::NotAnOrder { at: u8::try_from(k).unwrap_or(u8::MAX), value: *dim });
         }
         seen |= bit;
     }
@@ -139,10 +118,7 @@ pub(super) fn check_order(order: &[u8], rank: usize) -> Result<(), EncodingError
 }
 
 /// Row-major (`rank - 1` fastest), or with the two fastest exchanged.
-pub(super) fn matrix_order(
-    rank: usize,
-    row_major: bool,
-) -> Result<Few<u8, MAX_RANK>, EncodingError> {
+pub(super) fn matrix_order(rank: usize, row_major: bool) -> Result<Few<u8, MAX_RANK>, EncodingError> {
     let mut out = Few::new();
     for d in (0..rank.min(MAX_RANK)).rev() {
         out.push(u8::try_from(d).unwrap_or(u8::MAX))?;
@@ -167,15 +143,7 @@ pub(super) struct Bases {
 impl Bases {
     /// No bit yet. `order`: which dimension is filled first by repetition.
     pub(super) fn new(rank: usize, order: Few<u8, MAX_RANK>) -> Self {
-        Self {
-            list: [Basis::default(); MAX_BITS],
-            len: 0,
-            bits: Bits {
-                of: [0; MAX_RANK],
-                rank: u8::try_from(rank).unwrap_or(u8::MAX),
-            },
-            order,
-        }
+        Self { list: [Basis::default(); MAX_BITS], len: 0, bits: Bits { of: [0; MAX_RANK], rank: u8::try_from(rank).unwrap_or(u8::MAX) }, order }
     }
 
     pub(super) fn all(&self) -> &[Basis] {
@@ -189,10 +157,7 @@ impl Bases {
     /// A bit that goes where `at` says; the extents grow to hold it.
     pub(super) fn push(&mut self, input: u8, at: [u32; MAX_RANK]) -> Result<(), EncodingError> {
         let max = MAX_BITS as u16;
-        let slot = self
-            .list
-            .get_mut(self.len)
-            .ok_or(EncodingError::TooMany { max })?;
+        let slot = self.list.get_mut(self.len).ok_or(EncodingError::TooMany { max })?;
         *slot = Basis { input, at };
         self.len = self.len.saturating_add(1);
         for (bits, value) in self.bits.of.iter_mut().zip(&at) {
@@ -202,12 +167,7 @@ impl Bases {
     }
 
     /// `count` bits that extend dimension `dim`.
-    pub(super) fn extend(
-        &mut self,
-        input: u8,
-        dim: usize,
-        count: u8,
-    ) -> Result<(), EncodingError> {
+    pub(super) fn extend(&mut self, input: u8, dim: usize, count: u8) -> Result<(), EncodingError> {
         for _ in 0..count {
             let mut at = [0u32; MAX_RANK];
             let here = self.bits.get(dim);
@@ -232,13 +192,7 @@ impl Bases {
     }
 
     /// One group of bits of `input`, `extents` in each dimension, the first of `order` fastest.
-    pub(super) fn nested(
-        &mut self,
-        field: Field,
-        input: u8,
-        extents: &[u32],
-        order: &[u8],
-    ) -> Result<(), EncodingError> {
+    pub(super) fn nested(&mut self, field: Field, input: u8, extents: &[u32], order: &[u8]) -> Result<(), EncodingError> {
         for dim in order {
             let d = usize::from(*dim);
             let extent = extents.get(d).copied().unwrap_or(1);
@@ -248,14 +202,7 @@ impl Bases {
     }
 
     /// The same with copies in place of the bits along `shared`.
-    pub(super) fn nested_but(
-        &mut self,
-        field: Field,
-        input: u8,
-        extents: &[u32],
-        order: &[u8],
-        shared: usize,
-    ) -> Result<(), EncodingError> {
+    pub(super) fn nested_but(&mut self, field: Field, input: u8, extents: &[u32], order: &[u8], shared: usize) -> Result<(), EncodingError> {
         for dim in order {
             let d = usize::from(*dim);
             let count = log2(field, d, extents.get(d).copied().unwrap_or(1))?;
@@ -269,20 +216,12 @@ impl Bases {
     }
 
     /// Bits whose numbers count whole tiles built so far: a product.
-    pub(super) fn on_top(
-        &mut self,
-        input: u8,
-        bases: &[[u32; MAX_RANK]],
-        tile: &Bits,
-    ) -> Result<(), EncodingError> {
+    pub(super) fn on_top(&mut self, input: u8, bases: &[[u32; MAX_RANK]], tile: &Bits) -> Result<(), EncodingError> {
         for basis in bases {
             let mut at = [0u32; MAX_RANK];
             for (d, (slot, value)) in at.iter_mut().zip(basis).enumerate() {
                 let up = u32::from(tile.get(d));
-                *slot = value
-                    .checked_shl(up)
-                    .filter(|v| v.checked_shr(up) == Some(*value))
-                    .ok_or(EncodingError::Layout(crate::error::Error::Overflow))?;
+                *slot = value.checked_shl(up).filter(|v| v.checked_shr(up) == Some(*value)).ok_or(EncodingError::Layout(crate::error::Error::Overflow))?;
             }
             self.push(input, at)?;
         }
@@ -377,12 +316,7 @@ impl Bases {
     }
 
     /// The same; with `drop_registers` register bits that are clipped disappear.
-    pub(super) fn combine_with(
-        &mut self,
-        cga: &Cga,
-        shape: &Bits,
-        drop_registers: bool,
-    ) -> Result<(), EncodingError> {
+    pub(super) fn combine_with(&mut self, cga: &Cga, shape: &Bits, drop_registers: bool) -> Result<(), EncodingError> {
         let blocks = clipped(cga, shape)?;
         let mut own = *shape;
         for (d, slot) in own.of.iter_mut().enumerate() {
@@ -397,11 +331,7 @@ impl Bases {
     }
 
     /// The linear layout, whose output dimensions have the extents of `shape`.
-    pub(super) fn finish(
-        &self,
-        labels: &[AxisId; 4],
-        shape: &Bits,
-    ) -> Result<Linear<Hw, Logical>, EncodingError> {
+    pub(super) fn finish(&self, labels: &[AxisId; 4], shape: &Bits) -> Result<Linear<Hw, Logical>, EncodingError> {
         let mut ins = Dims::new();
         for (input, label) in (0u8..).zip(labels) {
             if ins.place(*label).is_some() {
@@ -423,9 +353,7 @@ impl Bases {
         let mut slots = columns.iter_mut();
         for input in 0u8..4 {
             for basis in self.all().iter().filter(|b| b.input == input) {
-                let packed = basis.at.iter().zip(&shifts).fold(0u64, |sum, (v, up)| {
-                    sum | u64::from(*v).checked_shl(*up).unwrap_or(0)
-                });
+                let packed = basis.at.iter().zip(&shifts).fold(0u64, |sum, (v, up)| sum | u64::from(*v).checked_shl(*up).unwrap_or(0));
                 if let Some(slot) = slots.next() {
                     *slot = packed;
                 }
@@ -450,22 +378,11 @@ impl Blocks {
 }
 
 fn clipped(cga: &Cga, shape: &Bits) -> Result<Blocks, EncodingError> {
-    let mut out = Blocks {
-        list: [Basis::default(); super::MAX_CGA_BITS],
-        len: cga.bases.len(),
-        bits: Bits {
-            of: [0; MAX_RANK],
-            rank: shape.rank,
-        },
-    };
+    let mut out = Blocks { list: [Basis::default(); super::MAX_CGA_BITS], len: cga.bases.len(), bits: Bits { of: [0; MAX_RANK], rank: shape.rank } };
     for (slot, basis) in out.list.iter_mut().zip(cga.bases.as_slice()) {
         for (d, (to, value)) in slot.at.iter_mut().zip(basis).enumerate() {
             if d >= shape.rank() && *value != 0 {
-                return Err(EncodingError::Rank {
-                    field: Field::Cga,
-                    expected: shape.rank,
-                    found: u8::try_from(d).unwrap_or(u8::MAX).saturating_add(1),
-                });
+                return Err(EncodingError::Rank { field: Field::Cga, expected: shape.rank, found: u8::try_from(d).unwrap_or(u8::MAX).saturating_add(1) });
             }
             *to = u32::from(*value);
         }

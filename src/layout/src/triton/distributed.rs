@@ -2,18 +2,12 @@
 
 use super::bases::{Bases, Bits, DISTRIBUTED, LANE, REGISTER, WARP, check_order};
 use super::few::Few;
-use super::{
-    Base, Blocked, DotOp, Encoding, EncodingError, Field, MAX_RANK, MatrixTiles, Order, matrix,
-};
+use super::{Base, Blocked, DotOp, Encoding, EncodingError, Field, MAX_RANK, MatrixTiles, Order, matrix};
 use crate::axis::AxisId;
 use crate::linear::{Hw, Linear, Logical};
 
 /// See [`super::to_linear`].
-pub(super) fn to_linear(
-    encoding: &Encoding,
-    shape: &[u32],
-    tiles: &impl MatrixTiles,
-) -> Result<Linear<Hw, Logical>, EncodingError> {
+pub(super) fn to_linear(encoding: &Encoding, shape: &[u32], tiles: &impl MatrixTiles) -> Result<Linear<Hw, Logical>, EncodingError> {
     if encoding.partition.is_some() {
         return Err(EncodingError::WrongKind);
     }
@@ -21,10 +15,7 @@ pub(super) fn to_linear(
     let mut whole: Few<u32, MAX_RANK> = Few::from_slice(shape)?;
     for dim in encoding.slices.iter().rev() {
         if usize::from(dim) > whole.len() {
-            return Err(EncodingError::BadValue {
-                field: Field::Dim,
-                value: u32::from(dim),
-            });
+            return Err(EncodingError::BadValue { field: Field::Dim, value: u32::from(dim) });
         }
         whole.insert(usize::from(dim), 1)?;
     }
@@ -43,11 +34,7 @@ pub(super) fn to_linear(
     bases.finish(&DISTRIBUTED, &own)
 }
 
-fn core(
-    encoding: &Encoding,
-    shape: &Bits,
-    tiles: &impl MatrixTiles,
-) -> Result<Bases, EncodingError> {
+fn core(encoding: &Encoding, shape: &Bits, tiles: &impl MatrixTiles) -> Result<Bases, EncodingError> {
     match (&encoding.base, &encoding.dot) {
         (Base::Blocked(blocked), None) => self::blocked(blocked, shape),
         (Base::Blocked(blocked), Some(dot)) => operand(blocked, dot, shape),
@@ -96,27 +83,17 @@ pub(super) fn k_dim(dot: &DotOp, rank: usize) -> Result<usize, EncodingError> {
         0 => 1usize,
         1 => 2,
         other => {
-            return Err(EncodingError::BadValue {
-                field: Field::OpIdx,
-                value: u32::from(other),
-            });
+            return Err(EncodingError::BadValue { field: Field::OpIdx, value: u32::from(other) });
         }
     };
-    rank.checked_sub(from_end).ok_or(EncodingError::Rank {
-        field: Field::Shape,
-        expected: 2,
-        found: u8::try_from(rank).unwrap_or(u8::MAX),
-    })
+    rank.checked_sub(from_end).ok_or(EncodingError::Rank { field: Field::Shape, expected: 2, found: u8::try_from(rank).unwrap_or(u8::MAX) })
 }
 
 /// An operand of a product computed by fused multiply-adds: each thread holds all of k.
 fn operand(b: &Blocked, dot: &DotOp, shape: &Bits) -> Result<Bases, EncodingError> {
     check(b, shape)?;
     if dot.k_width != 0 {
-        return Err(EncodingError::BadValue {
-            field: Field::KWidth,
-            value: dot.k_width,
-        });
+        return Err(EncodingError::BadValue { field: Field::KWidth, value: dot.k_width });
     }
     let (order, k) = (b.order.as_slice(), k_dim(dot, shape.rank())?);
     let mut size = b.size_per_thread;
@@ -187,9 +164,7 @@ fn register_order(linear: &Linear<Hw, Logical>, rank: usize) -> Result<Order, En
     let mut out = Order::new();
     for bit in 0..linear.ins().bits_of(AxisId::REGISTER) {
         let moves = |d: u8| linear.column_on(AxisId::REGISTER, bit, AxisId::dim(d));
-        let first = (0..rank.min(MAX_RANK))
-            .filter_map(|d| u8::try_from(d).ok())
-            .find(|d| moves(*d).unwrap_or(0) != 0);
+        let first = (0..rank.min(MAX_RANK)).filter_map(|d| u8::try_from(d).ok()).find(|d| moves(*d).unwrap_or(0) != 0);
         if let Some(dim) = first.filter(|d| !out.as_slice().contains(d)) {
             out.push(dim)?;
         }
@@ -204,11 +179,7 @@ fn register_order(linear: &Linear<Hw, Logical>, rank: usize) -> Result<Order, En
 }
 
 /// The bits of a linear layout, with the extents of its outputs.
-pub(super) fn unpacked(
-    linear: &Linear<Hw, Logical>,
-    labels: &[AxisId; 4],
-    order: Order,
-) -> Result<Bases, EncodingError> {
+pub(super) fn unpacked(linear: &Linear<Hw, Logical>, labels: &[AxisId; 4], order: Order) -> Result<Bases, EncodingError> {
     let rank = linear.outs().len();
     let mut out = Bases::new(rank, order);
     for (axis, _) in linear.ins().iter().filter(|d| d.1 > 0) {
@@ -225,16 +196,13 @@ pub(super) fn unpacked(
             let mut at = [0u32; MAX_RANK];
             for (d, slot) in (0u8..).zip(at.iter_mut()).take(rank) {
                 let value = linear.column_on(*label, bit, AxisId::dim(d)).unwrap_or(0);
-                *slot = u32::try_from(value)
-                    .map_err(|_| EncodingError::Layout(crate::error::Error::Overflow))?;
+                *slot = u32::try_from(value).map_err(|_| EncodingError::Layout(crate::error::Error::Overflow))?;
             }
             out.push(input, at)?;
         }
     }
     for (dim, bits) in linear.outs().iter() {
-        let d = dim.as_dim().ok_or(EncodingError::Layout(
-            crate::error::Error::NoDim { axis: dim },
-        ))?;
+        let d = dim.as_dim().ok_or(EncodingError::Layout(crate::error::Error::NoDim { axis: dim }))?;
         out.bits.set(usize::from(d), bits);
     }
     Ok(out)

@@ -14,10 +14,7 @@ impl<T: Copy + Default, const N: usize> Few<T, N> {
     /// No item.
     #[must_use]
     pub fn new() -> Self {
-        Self {
-            items: [T::default(); N],
-            len: 0,
-        }
+        Self { items: [T::default(); N], len: 0 }
     }
 
     /// These items.
@@ -38,10 +35,7 @@ impl<T: Copy + Default, const N: usize> Few<T, N> {
     /// [`EncodingError::TooMany`].
     pub fn push(&mut self, item: T) -> Result<(), EncodingError> {
         let max = u16::try_from(N).unwrap_or(u16::MAX);
-        let slot = self
-            .items
-            .get_mut(usize::from(self.len))
-            .ok_or(EncodingError::TooMany { max })?;
+        let slot = self.items.get_mut(usize::from(self.len)).ok_or(EncodingError::TooMany { max })?;
         *slot = item;
         self.len = self.len.saturating_add(1);
         Ok(())
@@ -53,8 +47,9 @@ impl<T: Copy + Default, const N: usize> Few<T, N> {
     /// [`EncodingError::TooMany`].
     pub fn insert(&mut self, at: usize, item: T) -> Result<(), EncodingError> {
         self.push(item)?;
-        if let Some(tail) = self.as_mut_slice().get_mut(at..) {
-            tail.rotate_right(1);
+        let mut carried = item;
+        for slot in self.as_mut_slice().iter_mut().skip(at) {
+            core::mem::swap(slot, &mut carried);
         }
         Ok(())
     }
@@ -62,8 +57,9 @@ impl<T: Copy + Default, const N: usize> Few<T, N> {
     /// Takes the item at position `at` out.
     pub fn remove(&mut self, at: usize) -> Option<T> {
         let found = self.get(at)?;
-        if let Some(tail) = self.as_mut_slice().get_mut(at..) {
-            tail.rotate_left(1);
+        let mut carried = found;
+        for slot in self.as_mut_slice().iter_mut().skip(at).rev() {
+            core::mem::swap(slot, &mut carried);
         }
         self.len = self.len.saturating_sub(1);
         Some(found)
@@ -83,9 +79,7 @@ impl<T: Copy + Default, const N: usize> Few<T, N> {
 
     /// The items in order.
     pub fn as_mut_slice(&mut self) -> &mut [T] {
-        self.items
-            .get_mut(..usize::from(self.len))
-            .unwrap_or(&mut [])
+        self.items.get_mut(..usize::from(self.len)).unwrap_or(&mut [])
     }
 
     /// The items in order, by value.

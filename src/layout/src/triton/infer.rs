@@ -29,15 +29,9 @@ fn numbered(linear: &Linear<Hw, Logical>, bits: &Bits) -> Result<Linear<Hw, Logi
 ///
 /// # Errors
 /// [`EncodingError::NotAnOrder`], [`EncodingError::Rank`].
-pub fn transposed(
-    linear: &Linear<Hw, Logical>,
-    order: &[u8],
-) -> Result<Linear<Hw, Logical>, EncodingError> {
+pub fn transposed(linear: &Linear<Hw, Logical>, order: &[u8]) -> Result<Linear<Hw, Logical>, EncodingError> {
     let rank = linear.outs().len();
-    let mut bits = Bits {
-        of: [0; MAX_RANK],
-        rank: u8::try_from(rank).unwrap_or(u8::MAX),
-    };
+    let mut bits = Bits { of: [0; MAX_RANK], rank: u8::try_from(rank).unwrap_or(u8::MAX) };
     bits.fits(Field::Order, order.len())?;
     check_order(order, rank)?;
     let mut axes: [AxisId; MAX_RANK] = [AxisId::M; MAX_RANK];
@@ -53,16 +47,10 @@ pub fn transposed(
 ///
 /// # Errors
 /// [`EncodingError::Reshape`] if the numbers of elements differ.
-pub fn reshaped(
-    linear: &Linear<Hw, Logical>,
-    shape: &[u32],
-) -> Result<Linear<Hw, Logical>, EncodingError> {
+pub fn reshaped(linear: &Linear<Hw, Logical>, shape: &[u32]) -> Result<Linear<Hw, Logical>, EncodingError> {
     let bits = Bits::new(shape)?;
     if bits.total() != linear.outs().bits() {
-        return Err(EncodingError::Reshape {
-            old: linear.outs().bits(),
-            new: bits.total(),
-        });
+        return Err(EncodingError::Reshape { old: linear.outs().bits(), new: bits.total() });
     }
     // Row-major: the last dimension has the low bits.
     let rank = linear.outs().len();
@@ -71,10 +59,7 @@ pub fn reshaped(
         order.push(u8::try_from(d).unwrap_or(u8::MAX))?;
     }
     let flat = transposed(linear, order.as_slice())?;
-    let mut backwards = Bits {
-        of: [0; MAX_RANK],
-        rank: bits.rank,
-    };
+    let mut backwards = Bits { of: [0; MAX_RANK], rank: bits.rank };
     for d in 0..bits.rank() {
         backwards.set(d, bits.get(bits.rank().saturating_sub(d).saturating_sub(1)));
     }
@@ -90,25 +75,15 @@ pub fn reshaped(
 ///
 /// # Errors
 /// [`EncodingError::BadValue`] beyond the rank, [`EncodingError::TooMany`].
-pub fn expanded(
-    linear: &Linear<Hw, Logical>,
-    axis: u8,
-) -> Result<Linear<Hw, Logical>, EncodingError> {
+pub fn expanded(linear: &Linear<Hw, Logical>, axis: u8) -> Result<Linear<Hw, Logical>, EncodingError> {
     let rank = linear.outs().len();
     if usize::from(axis) > rank || rank >= MAX_RANK {
-        return Err(EncodingError::BadValue {
-            field: Field::Dim,
-            value: u32::from(axis),
-        });
+        return Err(EncodingError::BadValue { field: Field::Dim, value: u32::from(axis) });
     }
     let mut outs = Dims::new();
     let (mut d, mut from) = (0u8, linear.outs().iter());
     for _ in 0..=rank {
-        let bits = if d == axis {
-            0
-        } else {
-            from.next().map_or(0, |dim| dim.1)
-        };
+        let bits = if d == axis { 0 } else { from.next().map_or(0, |dim| dim.1) };
         outs.push(AxisId::dim(d), bits)?;
         d = d.saturating_add(1);
     }
@@ -119,12 +94,7 @@ pub fn expanded(
 ///
 /// # Errors
 /// Those of [`to_linear`] and [`expanded`].
-pub fn expand_dims(
-    encoding: &Encoding,
-    shape: &[u32],
-    axis: u8,
-    tiles: &impl MatrixTiles,
-) -> Result<Linear<Hw, Logical>, EncodingError> {
+pub fn expand_dims(encoding: &Encoding, shape: &[u32], axis: u8, tiles: &impl MatrixTiles) -> Result<Linear<Hw, Logical>, EncodingError> {
     let outer = encoding.slices.len().checked_sub(1);
     if let Some(dim) = outer.and_then(|k| encoding.slices.get(k)).filter(|d| *d == axis) {
         let mut parent = encoding.clone();
@@ -144,9 +114,7 @@ pub fn expand_dims(
 pub fn split(linear: &Linear<Hw, Logical>) -> Result<Linear<Hw, Logical>, EncodingError> {
     let last = linear.outs().len().checked_sub(1);
     let last = last.and_then(|d| u8::try_from(d).ok()).map(AxisId::dim);
-    let fault = |bits: u8| EncodingError::CannotSplit {
-        extent: super::bases::power(bits),
-    };
+    let fault = |bits: u8| EncodingError::CannotSplit { extent: super::bases::power(bits) };
     let last = last.ok_or(fault(0))?;
     let bits = linear.outs().bits_of(last);
     let unit = linear.outs().insert(1, last).map_err(|_| fault(bits))?;
@@ -171,14 +139,11 @@ fn labels_of(dims: &Dims) -> Few<u16, { crate::linear::MAX_DIMS }> {
     out
 }
 
-fn axes(
-    labels: &Few<u16, { crate::linear::MAX_DIMS }>,
-) -> Result<heapless::Vec<AxisId, { crate::linear::MAX_DIMS }>, EncodingError> {
+fn axes(labels: &Few<u16, { crate::linear::MAX_DIMS }>) -> Result<heapless::Vec<AxisId, { crate::linear::MAX_DIMS }>, EncodingError> {
     let mut out = heapless::Vec::new();
     let max = crate::linear::MAX_DIMS as u16;
     for label in labels.iter() {
-        out.push(AxisId(label))
-            .map_err(|_| EncodingError::TooMany { max })?;
+        out.push(AxisId(label)).map_err(|_| EncodingError::TooMany { max })?;
     }
     Ok(out)
 }
@@ -190,9 +155,7 @@ fn axes(
 pub fn join(linear: &Linear<Hw, Logical>) -> Result<Linear<Hw, Logical>, EncodingError> {
     let rank = linear.outs().len();
     if rank >= MAX_RANK {
-        return Err(EncodingError::TooMany {
-            max: MAX_RANK as u16,
-        });
+        return Err(EncodingError::TooMany { max: MAX_RANK as u16 });
     }
     let last = AxisId::dim(u8::try_from(rank).unwrap_or(u8::MAX));
     let pair = Linear::<Hw, Logical>::identity1d(1, AxisId::REGISTER, last)?;
@@ -249,11 +212,7 @@ pub fn transposed_encoding(encoding: &Encoding, order: &[u8]) -> Option<Encoding
             order: moved(&b.order)?,
             cga: cluster(&b.cga)?,
         }),
-        Base::Swizzled(s) => Base::Swizzled(super::Swizzled {
-            order: moved(&s.order)?,
-            cga: cluster(&s.cga)?,
-            ..*s
-        }),
+        Base::Swizzled(s) => Base::Swizzled(super::Swizzled { order: moved(&s.order)?, cga: cluster(&s.cga)?, ..*s }),
         _ => return None,
     };
     Some(base.into())

@@ -152,12 +152,7 @@ impl MatrixTiles for NoTiles {
 }
 
 fn unknown(request: TileRequest) -> EncodingError {
-    EncodingError::NoInstruction {
-        m: request.m,
-        n: request.n,
-        k: request.k,
-        bits: request.accumulator_bits,
-    }
+    EncodingError::NoInstruction { m: request.m, n: request.n, k: request.k, bits: request.accumulator_bits }
 }
 
 /// A batch dimension may stand before rows and columns.
@@ -165,11 +160,7 @@ fn check_rank(shape: &Bits) -> Result<(usize, usize), EncodingError> {
     match shape.rank() {
         2 => Ok((0, 1)),
         3 => Ok((1, 2)),
-        _ => Err(EncodingError::Rank {
-            field: Field::Shape,
-            expected: 2,
-            found: shape.rank,
-        }),
+        _ => Err(EncodingError::Rank { field: Field::Shape, expected: 2, found: shape.rank }),
     }
 }
 
@@ -188,10 +179,7 @@ fn operand_order(dot: &DotOp, rank: usize) -> Result<Order, EncodingError> {
 
 /// Pushes one tile as it stands.
 fn place(out: &mut Bases, tile: &Tile, row: usize, col: usize) -> Result<(), EncodingError> {
-    for (input, bits) in [
-        (REGISTER, tile.register.as_slice()),
-        (LANE, tile.lane.as_slice()),
-    ] {
+    for (input, bits) in [(REGISTER, tile.register.as_slice()), (LANE, tile.lane.as_slice())] {
         for bit in bits {
             push(out, input, *bit, row, col)?;
         }
@@ -199,13 +187,7 @@ fn place(out: &mut Bases, tile: &Tile, row: usize, col: usize) -> Result<(), Enc
     Ok(())
 }
 
-fn push(
-    out: &mut Bases,
-    input: u8,
-    bit: TileBit,
-    row: usize,
-    col: usize,
-) -> Result<(), EncodingError> {
+fn push(out: &mut Bases, input: u8, bit: TileBit, row: usize, col: usize) -> Result<(), EncodingError> {
     let mut at = [0u32; MAX_RANK];
     let (dim, exponent) = match bit {
         TileBit::Copy => return out.push(input, at),
@@ -227,23 +209,13 @@ struct Stretched {
 
 /// The run of k in the lowest registers is taken out: it is the convention of the product, `kWidth` replaces it.
 fn stretched(tile: &Tile, side: TileSide) -> Result<Stretched, EncodingError> {
-    let tile = if side == TileSide::A {
-        tile.transposed()
-    } else {
-        *tile
-    };
+    let tile = if side == TileSide::A { tile.transposed() } else { *tile };
     let run = tile.run;
     let lower = |bit: TileBit| match bit {
-        TileBit::Row(b) => b
-            .checked_sub(run)
-            .map(TileBit::Row)
-            .ok_or(EncodingError::OddTile),
+        TileBit::Row(b) => b.checked_sub(run).map(TileBit::Row).ok_or(EncodingError::OddTile),
         other => Ok(other),
     };
-    let mut out = Stretched {
-        above: Few::new(),
-        lane: Few::new(),
-    };
+    let mut out = Stretched { above: Few::new(), lane: Few::new() };
     for bit in tile.register.iter().skip(usize::from(run)) {
         out.above.push(lower(bit)?)?;
     }
@@ -254,14 +226,7 @@ fn stretched(tile: &Tile, side: TileSide) -> Result<Stretched, EncodingError> {
 }
 
 /// Pushes `width` registers of k, then a stretched tile's other registers (if asked for) and its lanes.
-fn place_operand(
-    out: &mut Bases,
-    tile: &Stretched,
-    width: u8,
-    whole: bool,
-    k: usize,
-    other: usize,
-) -> Result<(), EncodingError> {
+fn place_operand(out: &mut Bases, tile: &Stretched, width: u8, whole: bool, k: usize, other: usize) -> Result<(), EncodingError> {
     let raise = |bit: TileBit| match bit {
         TileBit::Row(b) => TileBit::Row(b.saturating_add(width)),
         bit => bit,
@@ -272,31 +237,18 @@ fn place_operand(
     for bit in tile.lane.iter() {
         push(out, LANE, raise(bit), k, other)?;
     }
-    for bit in tile
-        .above
-        .iter()
-        .filter(|b| whole || !matches!(b, TileBit::Row(_)))
-    {
+    for bit in tile.above.iter().filter(|b| whole || !matches!(b, TileBit::Row(_))) {
         push(out, REGISTER, raise(bit), k, other)?;
     }
     Ok(())
 }
 
 fn operand_side(dot: &DotOp) -> TileSide {
-    if dot.op_idx == 0 {
-        TileSide::A
-    } else {
-        TileSide::B
-    }
+    if dot.op_idx == 0 { TileSide::A } else { TileSide::B }
 }
 
 /// `nvidia_mma` and its operands.
-pub(super) fn nvidia(
-    mma: &NvidiaMma,
-    dot: Option<&DotOp>,
-    shape: &Bits,
-    tiles: &impl MatrixTiles,
-) -> Result<Bases, EncodingError> {
+pub(super) fn nvidia(mma: &NvidiaMma, dot: Option<&DotOp>, shape: &Bits, tiles: &impl MatrixTiles) -> Result<Bases, EncodingError> {
     let (row, col) = check_rank(shape)?;
     shape.fits(Field::WarpsPerCta, mma.warps_per_cta.len())?;
     let instr = mma.instr_shape.as_slice();
@@ -306,31 +258,16 @@ pub(super) fn nvidia(
             shape.fits(Field::InstrShape, instr.len())?;
             (MatrixUnit::Warp, at(instr, row, 0), at(instr, col, 0), 0)
         }
-        3 => (
-            MatrixUnit::WarpGroup,
-            at(instr, 0, 0),
-            at(instr, 1, 0),
-            at(instr, 2, 0),
-        ),
+        3 => (MatrixUnit::WarpGroup, at(instr, 0, 0), at(instr, 1, 0), at(instr, 2, 0)),
         other => {
-            return Err(EncodingError::BadValue {
-                field: Field::Version,
-                value: u32::from(other),
-            });
+            return Err(EncodingError::BadValue { field: Field::Version, value: u32::from(other) });
         }
     };
     let (m, n) = (small(Field::InstrShape, m)?, small(Field::InstrShape, n)?);
     // The warps of a warpgroup go down the rows first.
     let warp_order = matrix_order(shape.rank(), mma.major == 2)?;
     let warps = mma.warps_per_cta.as_slice();
-    let mut request = TileRequest {
-        unit,
-        side: TileSide::D,
-        m,
-        n,
-        k: small(Field::InstrShape, k)?,
-        accumulator_bits: 0,
-    };
+    let mut request = TileRequest { unit, side: TileSide::D, m, n, k: small(Field::InstrShape, k)?, accumulator_bits: 0 };
     let Some(dot) = dot else {
         if !n.is_power_of_two() {
             return Err(EncodingError::OddInstruction { n });
@@ -370,12 +307,7 @@ pub(super) fn shared_along(cga: &Cga, k: usize) -> Cga {
 }
 
 /// `amd_mfma` and its operands.
-pub(super) fn mfma(
-    mfma: &AmdMfma,
-    dot: Option<&DotOp>,
-    shape: &Bits,
-    tiles: &impl MatrixTiles,
-) -> Result<Bases, EncodingError> {
+pub(super) fn mfma(mfma: &AmdMfma, dot: Option<&DotOp>, shape: &Bits, tiles: &impl MatrixTiles) -> Result<Bases, EncodingError> {
     let (row, col) = check_rank(shape)?;
     let rank = shape.rank();
     shape.fits(Field::WarpsPerCta, mfma.warps_per_cta.len())?;
@@ -394,13 +326,7 @@ pub(super) fn mfma(
         accumulator_bits: mfma.element_bits,
     };
     let warps = mfma.warps_per_cta.as_slice();
-    let per_warp = |d: usize| {
-        log2(
-            Field::TilesPerWarp,
-            d,
-            at(mfma.tiles_per_warp.as_slice(), d, 1),
-        )
-    };
+    let per_warp = |d: usize| log2(Field::TilesPerWarp, d, at(mfma.tiles_per_warp.as_slice(), d, 1));
     let warp_bits = |d: usize| log2(Field::WarpsPerCta, d, at(warps, d, 1));
     let Some(dot) = dot else {
         // An oblong result of 64 rows is that of 64 columns with the operands exchanged, so it comes out transposed.
@@ -446,14 +372,8 @@ pub(super) fn mfma(
     Ok(out)
 }
 
-
 /// `amd_wmma` and its operands.
-pub(super) fn wmma(
-    wmma: &AmdWmma,
-    dot: Option<&DotOp>,
-    shape: &Bits,
-    tiles: &impl MatrixTiles,
-) -> Result<Bases, EncodingError> {
+pub(super) fn wmma(wmma: &AmdWmma, dot: Option<&DotOp>, shape: &Bits, tiles: &impl MatrixTiles) -> Result<Bases, EncodingError> {
     let (row, col) = check_rank(shape)?;
     let rank = shape.rank();
     shape.fits(Field::Shape, usize::from(wmma.rank))?;
@@ -469,25 +389,15 @@ pub(super) fn wmma(
     let more_cols = log2(Field::InstrShape, 1, n)?.saturating_sub(side_bits);
     let side = small(Field::InstrShape, side)?;
     let depth = at(instr, 2, 0);
-    let mut request = TileRequest {
-        unit: MatrixUnit::Wmma(wmma.version),
-        side: TileSide::D,
-        m: side,
-        n: side,
-        k: small(Field::InstrShape, depth)?,
-        accumulator_bits: 32,
-    };
+    let mut request =
+        TileRequest { unit: MatrixUnit::Wmma(wmma.version), side: TileSide::D, m: side, n: side, k: small(Field::InstrShape, depth)?, accumulator_bits: 32 };
     let wide = |bases: &super::TileBases, without: Option<usize>| {
         let mut out: Few<[u32; MAX_RANK], { super::MAX_TILE_BASES }> = Few::new();
         for basis in bases.iter() {
             let mut at = [0u32; MAX_RANK];
             for (d, (slot, v)) in at.iter_mut().zip(basis).enumerate() {
                 if d >= rank && v != 0 {
-                    return Err(EncodingError::Rank {
-                        field: Field::Bases,
-                        expected: shape.rank,
-                        found: u8::try_from(d).unwrap_or(u8::MAX).saturating_add(1),
-                    });
+                    return Err(EncodingError::Rank { field: Field::Bases, expected: shape.rank, found: u8::try_from(d).unwrap_or(u8::MAX).saturating_add(1) });
                 }
                 *slot = if without == Some(d) { 0 } else { u32::from(v) };
             }
@@ -497,11 +407,7 @@ pub(super) fn wmma(
     };
     let Some(dot) = dot else {
         let tile = tiles.tile(request)?;
-        let tile = if wmma.is_transposed {
-            tile.transposed()
-        } else {
-            tile
-        };
+        let tile = if wmma.is_transposed { tile.transposed() } else { tile };
         let mut out = Bases::new(rank, matrix_order(rank, true)?);
         place(&mut out, &tile, row, col)?;
         out.extend(REGISTER, row, more_rows)?;

@@ -18,6 +18,7 @@ pub mod address;
 mod bases;
 mod distributed;
 mod error;
+pub mod exchange;
 mod few;
 pub mod infer;
 mod matrix;
@@ -270,12 +271,7 @@ pub struct Encoding {
 
 impl From<Base> for Encoding {
     fn from(base: Base) -> Self {
-        Self {
-            base,
-            dot: None,
-            partition: None,
-            slices: Few::new(),
-        }
+        Self { base, dot: None, partition: None, slices: Few::new() }
     }
 }
 
@@ -283,10 +279,7 @@ impl Encoding {
     /// The operand of a matrix instruction whose accumulators are `base`.
     #[must_use]
     pub fn dot_op(base: Base, op_idx: u8, k_width: u32) -> Self {
-        Self {
-            dot: Some(DotOp { op_idx, k_width }),
-            ..Self::from(base)
-        }
+        Self { dot: Some(DotOp { op_idx, k_width }), ..Self::from(base) }
     }
 
     /// This encoding without dimension `dim`.
@@ -301,15 +294,7 @@ impl Encoding {
     /// Whether it says where a tensor is in registers.
     #[must_use]
     pub const fn is_distributed(&self) -> bool {
-        matches!(
-            self.base,
-            Base::Blocked(_)
-                | Base::NvidiaMma(_)
-                | Base::AmdMfma(_)
-                | Base::AmdWmma(_)
-                | Base::Linear(_)
-                | Base::GenericLinear(_)
-        )
+        matches!(self.base, Base::Blocked(_) | Base::NvidiaMma(_) | Base::AmdMfma(_) | Base::AmdWmma(_) | Base::Linear(_) | Base::GenericLinear(_))
     }
 }
 
@@ -317,11 +302,7 @@ impl Encoding {
 ///
 /// # Errors
 /// [`EncodingError`]; those that the encoding itself causes do not depend on `shape`.
-pub fn to_linear(
-    encoding: &Encoding,
-    shape: &[u32],
-    tiles: &impl MatrixTiles,
-) -> Result<Linear<Hw, Logical>, EncodingError> {
+pub fn to_linear(encoding: &Encoding, shape: &[u32], tiles: &impl MatrixTiles) -> Result<Linear<Hw, Logical>, EncodingError> {
     if encoding.is_distributed() {
         return distributed::to_linear(encoding, shape, tiles);
     }

@@ -23,18 +23,11 @@ pub(super) fn bases(n: &NvmmaShared, shape: &Bits) -> Result<Bases, EncodingErro
         64 => 9,
         128 => 10,
         other => {
-            return Err(EncodingError::BadValue {
-                field: Field::SwizzlingByteWidth,
-                value: u32::from(other),
-            });
+            return Err(EncodingError::BadValue { field: Field::SwizzlingByteWidth, value: u32::from(other) });
         }
     };
     let own = shape.per_block(&n.cga)?;
-    let contiguous = if n.transposed {
-        0
-    } else {
-        rank.saturating_sub(1)
-    };
+    let contiguous = if n.transposed { 0 } else { rank.saturating_sub(1) };
     let swizzled = n.swizzle_bytes != 0;
     let padding = u8::from(n.fp4_padded);
     // The box that one instruction moves, the padding of fp4 counted in and then taken out.
@@ -47,10 +40,7 @@ pub(super) fn bases(n: &NvmmaShared, shape: &Bits) -> Result<Bases, EncodingErro
     let needed = span.saturating_sub(element);
     let there = tile.get(contiguous);
     if swizzled && there < needed {
-        return Err(EncodingError::SpanTooShort {
-            needed: power(needed.saturating_sub(padding)),
-            found: power(there.saturating_sub(padding)),
-        });
+        return Err(EncodingError::SpanTooShort { needed: power(needed.saturating_sub(padding)), found: power(there.saturating_sub(padding)) });
     }
     if swizzled {
         if rank < 2 {
@@ -81,16 +71,9 @@ pub(super) fn bases(n: &NvmmaShared, shape: &Bits) -> Result<Bases, EncodingErro
     // has its columns; with rank 3 and more its rows are therefore not the dimension next to the contiguous one.
     let last = tile.get(rank.saturating_sub(1));
     let before = tile.total().saturating_sub(last);
-    let (rows, cols) = if n.transposed {
-        (last, before)
-    } else {
-        (before, last)
-    };
+    let (rows, cols) = if n.transposed { (last, before) } else { (before, last) };
     if rows < TILE_ROWS {
-        return Err(EncodingError::TooFewRows {
-            needed: power(TILE_ROWS),
-            found: power(rows),
-        });
+        return Err(EncodingError::TooFewRows { needed: power(TILE_ROWS), found: power(rows) });
     }
     let mut out = Bases::new(rank, standard(rank)?);
     let split = |col: u32, row: u32| {
@@ -123,9 +106,7 @@ pub(super) fn bases(n: &NvmmaShared, shape: &Bits) -> Result<Bases, EncodingErro
     let phases = span.saturating_sub(UNIT_BITS);
     let per_phase = TILE_ROWS.saturating_sub(phases);
     for bit in 0..rows {
-        let phase = bit
-            .checked_sub(per_phase)
-            .filter(|p| *p < phases && bit < TILE_ROWS);
+        let phase = bit.checked_sub(per_phase).filter(|p| *p < phases && bit < TILE_ROWS);
         let moved = phase.map_or(0, |p| power(p.saturating_add(unit)));
         out.push(REGISTER, split(pack(moved), power(bit)))?;
     }

@@ -10,10 +10,7 @@ use crate::linear::{Hw, Linear, Logical};
 pub const PARTITION: AxisId = AxisId::BANK;
 
 /// See [`super::to_linear`].
-pub(super) fn to_linear(
-    base: &Base,
-    shape: &[u32],
-) -> Result<Linear<Hw, Logical>, EncodingError> {
+pub(super) fn to_linear(base: &Base, shape: &[u32]) -> Result<Linear<Hw, Logical>, EncodingError> {
     let bits = Bits::new(shape)?;
     match base {
         Base::Swizzled(s) => swizzled(s, &bits, false)?.finish(&SHARED, &bits),
@@ -34,18 +31,11 @@ pub(super) fn to_linear(
 }
 
 /// The linear layout's outputs are the shape.
-pub(super) fn same_shape(
-    linear: &Linear<Hw, Logical>,
-    shape: &Bits,
-) -> Result<(), EncodingError> {
+pub(super) fn same_shape(linear: &Linear<Hw, Logical>, shape: &Bits) -> Result<(), EncodingError> {
     shape.fits(Field::Shape, linear.outs().len())?;
     for (d, (axis, bits)) in linear.outs().iter().enumerate() {
         if bits != shape.get(d) {
-            return Err(EncodingError::Layout(crate::error::Error::DimBits {
-                axis,
-                expected: bits,
-                found: shape.get(d),
-            }));
+            return Err(EncodingError::Layout(crate::error::Error::DimBits { axis, expected: bits, found: shape.get(d) }));
         }
     }
     Ok(())
@@ -57,11 +47,7 @@ fn swizzled(s: &Swizzled, shape: &Bits, rotating: bool) -> Result<Bases, Encodin
     shape.fits(Field::Order, s.order.len())?;
     check_order(s.order.as_slice(), shape.rank())?;
     let own = shape.per_block(&s.cga)?;
-    let (vec, per, most) = (
-        log2(Field::Vec, 0, s.vec)?,
-        log2(Field::PerPhase, 0, s.per_phase)?,
-        log2(Field::MaxPhase, 0, s.max_phase)?,
-    );
+    let (vec, per, most) = (log2(Field::Vec, 0, s.vec)?, log2(Field::PerPhase, 0, s.per_phase)?, log2(Field::MaxPhase, 0, s.max_phase)?);
     let mut out = Bases::new(shape.rank(), s.order);
     let mut dims = s.order.iter().map(usize::from);
     let (col, row) = (dims.next(), dims.next());
@@ -100,28 +86,18 @@ fn swizzled(s: &Swizzled, shape: &Bits, rotating: bool) -> Result<Bases, Encodin
 }
 
 /// Pieces along one dimension, dealt round robin to separate allocations: inputs `offset`, [`PARTITION`], `block`.
-pub(super) fn partitioned(
-    base: &Base,
-    partition: &Partition,
-    shape: &[u32],
-) -> Result<Linear<Hw, Logical>, EncodingError> {
+pub(super) fn partitioned(base: &Base, partition: &Partition, shape: &[u32]) -> Result<Linear<Hw, Logical>, EncodingError> {
     let bits = Bits::new(shape)?;
     let dim = usize::from(partition.dim);
     if dim >= bits.rank() {
-        return Err(EncodingError::BadValue {
-            field: Field::Dim,
-            value: u32::from(partition.dim),
-        });
+        return Err(EncodingError::BadValue { field: Field::Dim, value: u32::from(partition.dim) });
     }
     let parts = log2(Field::Partitions, 0, partition.partitions)?;
     let groups = log2(Field::Partitions, 1, partition.groups)?;
     let whole = bits.get(dim);
     let piece = whole
         .checked_sub(parts.saturating_add(groups))
-        .ok_or(EncodingError::BadValue {
-            field: Field::Partitions,
-            value: power(parts.saturating_add(groups)),
-        })?;
+        .ok_or(EncodingError::BadValue { field: Field::Partitions, value: power(parts.saturating_add(groups)) })?;
     let mut inner = bits;
     inner.set(dim, piece);
     let mut extents = [1u32; MAX_RANK];

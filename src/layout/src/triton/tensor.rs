@@ -11,40 +11,24 @@ const COL: u8 = 1;
 
 fn two_dimensions(shape: &[u32]) -> Result<Bits, EncodingError> {
     let bits = Bits::new(shape)?;
-    bits.fits(Field::Shape, 2).map_err(|_| EncodingError::Rank {
-        field: Field::Shape,
-        expected: 2,
-        found: bits.rank,
-    })?;
+    bits.fits(Field::Shape, 2).map_err(|_| EncodingError::Rank { field: Field::Shape, expected: 2, found: bits.rank })?;
     Ok(bits)
 }
 
 /// The tile of `memory`, repeated along columns: down the rows first, then along the columns.
-pub(super) fn to_linear(
-    memory: &TensorMemory,
-    shape: &[u32],
-) -> Result<Linear<Hw, Logical>, EncodingError> {
+pub(super) fn to_linear(memory: &TensorMemory, shape: &[u32]) -> Result<Linear<Hw, Logical>, EncodingError> {
     let bits = two_dimensions(shape)?;
     let own = bits.per_block(&memory.cga)?;
     let m = log2(Field::BlockM, 0, memory.block_m)?;
     if !matches!(memory.block_m, 64 | 128) {
-        return Err(EncodingError::BadValue {
-            field: Field::BlockM,
-            value: memory.block_m,
-        });
+        return Err(EncodingError::BadValue { field: Field::BlockM, value: memory.block_m });
     }
     let n = log2(Field::BlockN, 0, memory.block_n)?.min(own.get(1));
     let stride = log2(Field::ColStride, 0, memory.col_stride)?;
     if memory.fp4_padded && stride != 0 {
-        return Err(EncodingError::Fp4ColStride {
-            found: memory.col_stride,
-        });
+        return Err(EncodingError::Fp4ColStride { found: memory.col_stride });
     }
-    let too_large = |dim: u8, block: u8, extent: u8| EncodingError::BlockTooLarge {
-        dim,
-        block: power(block),
-        extent: power(extent),
-    };
+    let too_large = |dim: u8, block: u8, extent: u8| EncodingError::BlockTooLarge { dim, block: power(block), extent: power(extent) };
     if m > own.get(0) {
         return Err(too_large(0, m, own.get(0)));
     }
@@ -83,24 +67,13 @@ pub(super) fn to_linear(
         _ => {
             out.extend(ROW, 0, m)?;
             let turned = memory.two_ctas && memory.block_m == 64;
-            let (left, lanes) = if turned {
-                (n.checked_sub(1).ok_or(too_large(1, 1, n))?, 1)
-            } else {
-                (n, 0)
-            };
+            let (left, lanes) = if turned { (n.checked_sub(1).ok_or(too_large(1, 1, n))?, 1) } else { (n, 0) };
             out.extend(COL, 1, left)?;
             out.extend(ROW, 1, lanes)?;
         }
     }
     for (dim, input) in [(0usize, COL), (1, COL)] {
-        let rest = own
-            .get(dim)
-            .checked_sub(out.bits.get(dim))
-            .ok_or(too_large(
-                u8::try_from(dim).unwrap_or(u8::MAX),
-                out.bits.get(dim),
-                own.get(dim),
-            ))?;
+        let rest = own.get(dim).checked_sub(out.bits.get(dim)).ok_or(too_large(u8::try_from(dim).unwrap_or(u8::MAX), out.bits.get(dim), own.get(dim)))?;
         out.extend(input, dim, rest)?;
     }
     on_top(&mut out, &memory.cga)?;
@@ -108,11 +81,7 @@ pub(super) fn to_linear(
 }
 
 /// Scale factors: 32 rows copied to the four quarters, four columns, then further rows and columns.
-pub(super) fn scales(
-    cga: &Cga,
-    order: &Few<u8, 2>,
-    shape: &[u32],
-) -> Result<Linear<Hw, Logical>, EncodingError> {
+pub(super) fn scales(cga: &Cga, order: &Few<u8, 2>, shape: &[u32]) -> Result<Linear<Hw, Logical>, EncodingError> {
     let bits = two_dimensions(shape)?;
     let own = bits.per_block(cga)?;
     let mut out = Bases::new(2, matrix_order(2, true)?);
@@ -120,11 +89,7 @@ pub(super) fn scales(
     out.copies(ROW, 2)?;
     out.extend(COL, 1, 2)?;
     out.extend(COL, 0, 1)?;
-    let order = if order.is_empty() {
-        Few::from_slice(&[0, 1])?
-    } else {
-        *order
-    };
+    let order = if order.is_empty() { Few::from_slice(&[0, 1])? } else { *order };
     super::bases::check_order(order.as_slice(), 2)?;
     for dim in order.iter().map(usize::from) {
         let rest = own.get(dim).saturating_sub(out.bits.get(dim));

@@ -2,6 +2,7 @@
 
 pub mod amd;
 pub mod cute;
+mod fragment;
 pub mod nvidia;
 pub mod tilelang;
 pub mod tirx;

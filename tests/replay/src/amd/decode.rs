@@ -18,42 +18,25 @@ pub(crate) fn parse(text: &str) -> Result<Program, ParseFault> {
     for line in &parts.lines {
         let fault = |sentence: String| {
             let text = format!("{} {}", line.mnemonic, line.rest);
-            ParseFault {
-                line: line.line,
-                text,
-                sentence,
-            }
+            ParseFault { line: line.line, text, sentence }
         };
         checker.check(line);
         let target = |label: &str| parts.labels.get(label).copied();
         let op = decode(line, parts.header.gfx, &target).map_err(fault)?;
         checker.check_op(line.line, &op);
-        code.push(Stmt {
-            line: line.line,
-            mnemonic: line.mnemonic.clone(),
-            op,
-        });
+        code.push(Stmt { line: line.line, mnemonic: line.mnemonic.clone(), op });
     }
-    Ok(Program {
-        name: parts.name,
-        header: parts.header,
-        code,
-        objections: checker.objections,
-    })
+    Ok(Program { name: parts.name, header: parts.header, code, objections: checker.objections })
 }
 
 /// A scalar or vector source of `words` 32-bit words.
 pub(super) fn src(operand: &Operand, words: u16) -> Decoded<Src> {
     match operand {
         Operand::S { first, len } if u16::from(*len) == words => Ok(Src::S(*first)),
-        Operand::V { first, len, acc } if *len == words => {
-            Ok(Src::V(first + if *acc { ACC } else { 0 }))
-        }
+        Operand::V { first, len, acc } if *len == words => Ok(Src::V(first + if *acc { ACC } else { 0 })),
         Operand::Int(value) => Ok(Src::K(*value as u64)),
         Operand::Float(value) => Ok(Src::K(u64::from((*value as f32).to_bits()))),
-        other => Err(format!(
-            "expected a source of {words} words, found {other:?}"
-        )),
+        other => Err(format!("expected a source of {words} words, found {other:?}")),
     }
 }
 
@@ -74,22 +57,11 @@ pub(super) fn sreg(operand: &Operand, words: u16) -> Decoded<u8> {
 }
 
 pub(super) fn int(operand: &Operand) -> Decoded<i64> {
-    if let Operand::Int(value) = operand {
-        Ok(*value)
-    } else {
-        Err(format!("expected a number, found {operand:?}"))
-    }
+    if let Operand::Int(value) = operand { Ok(*value) } else { Err(format!("expected a number, found {operand:?}")) }
 }
 
 pub(super) fn want(line: &Line, count: usize) -> Decoded<()> {
-    if line.operands.len() == count {
-        Ok(())
-    } else {
-        Err(format!(
-            "expected {count} operands, found {}",
-            line.operands.len()
-        ))
-    }
+    if line.operands.len() == count { Ok(()) } else { Err(format!("expected {count} operands, found {}", line.operands.len())) }
 }
 
 fn decode(line: &Line, gfx: Gfx, target: &dyn Fn(&str) -> Option<usize>) -> Decoded<Op> {
@@ -139,34 +111,20 @@ fn scalar(name: &str, line: &Line, target: &dyn Fn(&str) -> Option<usize>) -> De
         "s_nop" => {
             want(line, 1)?;
             let states = int(&o[0])?;
-            return if (0..16).contains(&states) {
-                Ok(Op::Nop {
-                    states: states as u32 + 1,
-                })
-            } else {
-                Err("s_nop takes 0 to 15".to_string())
-            };
+            return if (0..16).contains(&states) { Ok(Op::Nop { states: states as u32 + 1 }) } else { Err("s_nop takes 0 to 15".to_string()) };
         }
         "s_setprio" | "s_sleep" | "s_inst_prefetch" => return Ok(Op::Hint),
         "s_cselect_b32" | "s_cselect_b64" => {
             want(line, 3)?;
             let words = if name.ends_with("64") { 2 } else { 1 };
-            return Ok(Op::Select {
-                dst: (sreg(&o[0], words)?, words as u8),
-                a: src(&o[1], words)?,
-                b: src(&o[2], words)?,
-            });
+            return Ok(Op::Select { dst: (sreg(&o[0], words)?, words as u8), a: src(&o[1], words)?, b: src(&o[2], words)? });
         }
         _ => {}
     }
     if let Some(base) = name.strip_suffix("_saveexec_b64") {
         want(line, 2)?;
         let entry = scalar_table::find(&format!("{base}_b64")).ok_or("unknown instruction")?;
-        return Ok(Op::SaveExec {
-            f: entry.f,
-            dst: sreg(&o[0], 2)?,
-            src: src(&o[1], 2)?,
-        });
+        return Ok(Op::SaveExec { f: entry.f, dst: sreg(&o[0], 2)?, src: src(&o[1], 2)? });
     }
     let entry = scalar_table::find(name).ok_or_else(|| format!("unknown instruction `{name}`"))?;
     let sources = 1 + usize::from(entry.b > 0);
@@ -174,66 +132,34 @@ fn scalar(name: &str, line: &Line, target: &dyn Fn(&str) -> Option<usize>) -> De
     let in_place = matches!(name, "s_addk_i32" | "s_mulk_i32");
     let dst_count = usize::from(entry.dst > 0);
     want(line, dst_count + sources - usize::from(in_place))?;
-    let dst = if entry.dst > 0 {
-        Some((sreg(&o[0], entry.dst.into())?, entry.dst))
-    } else {
-        None
-    };
+    let dst = if entry.dst > 0 { Some((sreg(&o[0], entry.dst.into())?, entry.dst)) } else { None };
     let at = if in_place { 0 } else { dst_count };
     let a = (src(&o[at], entry.a.into())?, entry.a);
-    let b = if entry.b > 0 {
-        (src(&o[at + 1], entry.b.into())?, entry.b)
-    } else {
-        (Src::K(0), 0)
-    };
+    let b = if entry.b > 0 { (src(&o[at + 1], entry.b.into())?, entry.b) } else { (Src::K(0), 0) };
     if matches!(a.0, Src::V(_)) || matches!(b.0, Src::V(_)) {
         return Err("a scalar instruction cannot read a vector register".to_string());
     }
-    Ok(Op::Scalar {
-        f: entry.f,
-        dst,
-        a,
-        b,
-    })
+    Ok(Op::Scalar { f: entry.f, dst, a, b })
 }
 
 fn wait(rest: &str) -> Decoded<Op> {
     if let Some(raw) = super::text::number(rest) {
         // gfx9: vmcnt in bits 3:0 and 15:14, expcnt in 6:4, lgkmcnt in 11:8.
         let vm = (raw & 15) | ((raw >> 14) & 3) << 4;
-        return Ok(Op::Wait {
-            vm: Some(vm as u32),
-            lgkm: Some((raw >> 8 & 15) as u32),
-        });
+        return Ok(Op::Wait { vm: Some(vm as u32), lgkm: Some((raw >> 8 & 15) as u32) });
     }
     let (mut vm, mut lgkm) = (None, None);
-    for word in rest
-        .split(['&', ',', ' '])
-        .map(str::trim)
-        .filter(|w| !w.is_empty())
-    {
-        let (counter, count) = word
-            .strip_suffix(')')
-            .and_then(|w| w.split_once('('))
-            .ok_or("expected counter(n)")?;
-        let count: u32 = count
-            .trim()
-            .parse()
-            .map_err(|_| format!("`{count}` is no count"))?;
+    for word in rest.split(['&', ',', ' ']).map(str::trim).filter(|w| !w.is_empty()) {
+        let (counter, count) = word.strip_suffix(')').and_then(|w| w.split_once('(')).ok_or("expected counter(n)")?;
+        let count: u32 = count.trim().parse().map_err(|_| format!("`{count}` is no count"))?;
         match (counter, count) {
             ("vmcnt", 0..=63) => vm = Some(count),
             ("lgkmcnt", 0..=15) => lgkm = Some(count),
             ("expcnt", 0..=7) => {}
             _ => {
-                return Err(format!(
-                    "`{word}` is no counter of this generation or out of range"
-                ));
+                return Err(format!("`{word}` is no counter of this generation or out of range"));
             }
         }
     }
-    if rest.is_empty() {
-        Err("s_waitcnt needs a counter".to_string())
-    } else {
-        Ok(Op::Wait { vm, lgkm })
-    }
+    if rest.is_empty() { Err("s_waitcnt needs a counter".to_string()) } else { Ok(Op::Wait { vm, lgkm }) }
 }

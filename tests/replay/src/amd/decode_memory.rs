@@ -9,9 +9,7 @@ const CACHE_FLAGS: [&str; 5] = ["glc", "slc", "sc0", "sc1", "nt"];
 
 fn modifier(line: &Line, key: &str) -> Decoded<Option<i64>> {
     match line.modifiers.iter().find(|(k, _)| k == key) {
-        Some((_, value)) => number(value)
-            .map(Some)
-            .ok_or_else(|| format!("`{key}:{value}` is no number")),
+        Some((_, value)) => number(value).map(Some).ok_or_else(|| format!("`{key}:{value}` is no number")),
         None => Ok(None),
     }
 }
@@ -21,11 +19,7 @@ fn flag(line: &Line, key: &str) -> bool {
 }
 
 fn only(line: &Line, known: &[&str]) -> Decoded<()> {
-    match line
-        .modifiers
-        .iter()
-        .find(|(k, _)| !known.contains(&k.as_str()) && !CACHE_FLAGS.contains(&k.as_str()))
-    {
+    match line.modifiers.iter().find(|(k, _)| !known.contains(&k.as_str()) && !CACHE_FLAGS.contains(&k.as_str())) {
         Some((key, _)) => Err(format!("unknown modifier `{key}`")),
         None => Ok(()),
     }
@@ -47,13 +41,7 @@ pub(super) fn scalar_load(name: &str, line: &Line) -> Decoded<Op> {
         Operand::Int(imm) => (Src::K(0), *imm),
         other => (src(other, 1)?, modifier(line, "offset")?.unwrap_or(0)),
     };
-    Ok(Op::ScalarLoad {
-        dst: sreg(&o[0], words.into())?,
-        words,
-        base: sreg(&o[1], 2)?,
-        offset,
-        imm,
-    })
+    Ok(Op::ScalarLoad { dst: sreg(&o[0], words.into())?, words, base: sreg(&o[1], 2)?, offset, imm })
 }
 
 /// Bytes and register part of the width suffix of a vector memory instruction.
@@ -96,18 +84,9 @@ pub(super) fn decode(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
     let Some((bytes, part)) = width(suffix, store) else {
         return Err(format!("unknown instruction `{name}`"));
     };
-    only(
-        line,
-        if buffer {
-            &["offset", "offen", "lds"]
-        } else {
-            &["offset"]
-        },
-    )?;
+    only(line, if buffer { &["offset", "offen", "lds"] } else { &["offset"] })?;
     to_lds |= flag(line, "lds");
-    if to_lds
-        && (bytes == 8 || store || bytes > 8 && gfx != Gfx::Gfx950 || gfx < Gfx::Gfx942 && !buffer)
-    {
+    if to_lds && (bytes == 8 || store || bytes > 8 && gfx != Gfx::Gfx950 || gfx < Gfx::Gfx942 && !buffer) {
         return Err(format!("`{name}` to LDS does not exist on this target"));
     }
     let words = bytes.div_ceil(4) as u16;
@@ -115,56 +94,25 @@ pub(super) fn decode(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
     let o = &line.operands;
     if buffer {
         want(line, if to_lds { 3 } else { 4 })?;
-        let (data, at) = if to_lds {
-            (0, 0)
-        } else {
-            (vreg(&o[0], words)?, 1)
-        };
+        let (data, at) = if to_lds { (0, 0) } else { (vreg(&o[0], words)?, 1) };
         let offen = flag(line, "offen");
         let voffset = match (&o[at], offen) {
             (Operand::Off, false) => None,
             (operand, true) => Some(vreg(operand, 1)?),
             _ => return Err("a vector offset and `offen` belong together".to_string()),
         };
-        let place = Place::Buffer {
-            resource: sreg(&o[at + 1], 4)?,
-            offset: voffset,
-            scalar: src(&o[at + 2], 1)?,
-        };
-        return Ok(Op::Vmem(Vmem {
-            store,
-            to_lds,
-            bytes,
-            part,
-            data,
-            place,
-            offset,
-        }));
+        let place = Place::Buffer { resource: sreg(&o[at + 1], 4)?, offset: voffset, scalar: src(&o[at + 2], 1)? };
+        return Ok(Op::Vmem(Vmem { store, to_lds, bytes, part, data, place, offset }));
     }
     // Loads: data, address, base. Stores: address, data, base. LDS loads: address, base.
     want(line, if to_lds { 2 } else { 3 })?;
-    let (data_at, address_at) = if store {
-        (1, 0)
-    } else {
-        (0, usize::from(!to_lds))
-    };
+    let (data_at, address_at) = if store { (1, 0) } else { (0, usize::from(!to_lds)) };
     let data = if to_lds { 0 } else { vreg(&o[data_at], words)? };
     let place = match &o[o.len() - 1] {
         Operand::Off => Place::Flat(vreg(&o[address_at], 2)?),
-        base => Place::Based {
-            base: sreg(base, 2)?,
-            offset: Some(vreg(&o[address_at], 1)?),
-        },
+        base => Place::Based { base: sreg(base, 2)?, offset: Some(vreg(&o[address_at], 1)?) },
     };
-    Ok(Op::Vmem(Vmem {
-        store,
-        to_lds,
-        bytes,
-        part,
-        data,
-        place,
-        offset,
-    }))
+    Ok(Op::Vmem(Vmem { store, to_lds, bytes, part, data, place, offset }))
 }
 
 fn ds(rest: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
@@ -174,13 +122,7 @@ fn ds(rest: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
         let pull = rest == "bpermute_b32";
         let offset = ds_offset(line)?;
         let (dst, addr, data) = (vreg(&o[0], 1)?, vreg(&o[1], 1)?, vreg(&o[2], 1)?);
-        return Ok(Op::Permute {
-            pull,
-            dst,
-            addr,
-            data,
-            offset,
-        });
+        return Ok(Op::Permute { pull, dst, addr, data, offset });
     }
     let (write, form) = match (rest.strip_prefix("read"), rest.strip_prefix("write")) {
         (Some(form), _) => (false, form),
@@ -243,22 +185,11 @@ fn ds(rest: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
         (vreg(&o[1], 1)?, [first, first + words])
     };
     let count = if two { 2 } else { 1 };
-    Ok(Op::Ds(Ds {
-        write,
-        bytes,
-        part,
-        transpose,
-        data,
-        addr,
-        count,
-        offsets,
-    }))
+    Ok(Op::Ds(Ds { write, bytes, part, transpose, data, addr, count, offsets }))
 }
 
 fn ds_offset(line: &Line) -> Decoded<u32> {
     only(line, &["offset"])?;
     let value = modifier(line, "offset")?.unwrap_or(0);
-    u16::try_from(value)
-        .map(u32::from)
-        .map_err(|_| "`offset` is 16 bits".to_string())
+    u16::try_from(value).map(u32::from).map_err(|_| "`offset` is 16 bits".to_string())
 }

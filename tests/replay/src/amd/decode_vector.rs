@@ -25,65 +25,34 @@ pub(super) fn vector(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
         for (slot, operand) in sources.iter_mut().zip(&o[1..]) {
             *slot = src(operand, 1)?;
         }
-        return Ok(Op::Lane {
-            f,
-            dst: vreg(&o[0], 1)?,
-            src: sources,
-        });
+        return Ok(Op::Lane { f, dst: vreg(&o[0], 1)?, src: sources });
     }
     if let Some((f, wide)) = vector_table::find_compare(name) {
         want(line, 3)?;
         let words = if wide { 2 } else { 1 };
-        return Ok(Op::Compare {
-            f,
-            wide,
-            dst: sreg(&o[0], 2)?,
-            a: src(&o[1], words)?,
-            b: src(&o[2], words)?,
-        });
+        return Ok(Op::Compare { f, wide, dst: sreg(&o[0], 2)?, a: src(&o[1], words)?, b: src(&o[2], words)? });
     }
     match name {
         "v_cndmask_b32" => {
             want(line, 4)?;
-            Ok(Op::Cndmask {
-                dst: vreg(&o[0], 1)?,
-                a: src(&o[1], 1)?,
-                b: src(&o[2], 1)?,
-                mask: sreg(&o[3], 2)?,
-            })
+            Ok(Op::Cndmask { dst: vreg(&o[0], 1)?, a: src(&o[1], 1)?, b: src(&o[2], 1)?, mask: sreg(&o[3], 2)? })
         }
         "v_readfirstlane_b32" => {
             want(line, 2)?;
-            Ok(Op::ReadLane {
-                dst: sreg(&o[0], 1)?,
-                src: vreg(&o[1], 1)?,
-                lane: None,
-            })
+            Ok(Op::ReadLane { dst: sreg(&o[0], 1)?, src: vreg(&o[1], 1)?, lane: None })
         }
         "v_readlane_b32" => {
             want(line, 3)?;
-            Ok(Op::ReadLane {
-                dst: sreg(&o[0], 1)?,
-                src: vreg(&o[1], 1)?,
-                lane: Some(src(&o[2], 1)?),
-            })
+            Ok(Op::ReadLane { dst: sreg(&o[0], 1)?, src: vreg(&o[1], 1)?, lane: Some(src(&o[2], 1)?) })
         }
         "v_writelane_b32" => {
             want(line, 3)?;
-            Ok(Op::WriteLane {
-                dst: vreg(&o[0], 1)?,
-                value: src(&o[1], 1)?,
-                lane: src(&o[2], 1)?,
-            })
+            Ok(Op::WriteLane { dst: vreg(&o[0], 1)?, value: src(&o[1], 1)?, lane: src(&o[2], 1)? })
         }
         "v_permlane32_swap_b32" | "v_permlane16_swap_b32" if gfx == Gfx::Gfx950 => {
             want(line, 2)?;
             let rows = if name.contains("32_swap") { 32 } else { 16 };
-            Ok(Op::Swap {
-                rows,
-                a: vreg(&o[0], 1)?,
-                b: vreg(&o[1], 1)?,
-            })
+            Ok(Op::Swap { rows, a: vreg(&o[0], 1)?, b: vreg(&o[1], 1)? })
         }
         _ => wide(name, line),
     }
@@ -101,77 +70,35 @@ fn bitop3(line: &Line, gfx: Gfx) -> Decoded<Op> {
     };
     let table = table.ok_or("expected bitop3:0..0xff")? as u8;
     let dst = vreg(&o[0], 1)?;
-    Ok(Op::Bitop3 {
-        table,
-        dst,
-        src: [src(&o[1], 1)?, src(&o[2], 1)?, src(&o[3], 1)?],
-    })
+    Ok(Op::Bitop3 { table, dst, src: [src(&o[1], 1)?, src(&o[2], 1)?, src(&o[3], 1)?] })
 }
 
 fn wide(name: &str, line: &Line) -> Decoded<Op> {
     let o = &line.operands;
-    let plain = |f, dst, src| {
-        Ok(Op::Wide {
-            f,
-            dst,
-            carry_out: None,
-            src,
-            carry_in: None,
-        })
-    };
+    let plain = |f, dst, src| Ok(Op::Wide { f, dst, carry_out: None, src, carry_in: None });
     match name {
         "v_add_co_u32" | "v_sub_co_u32" => {
             want(line, 4)?;
-            let f = if name == "v_add_co_u32" {
-                Wide::AddCo
-            } else {
-                Wide::SubCo
-            };
+            let f = if name == "v_add_co_u32" { Wide::AddCo } else { Wide::SubCo };
             let sources = [src(&o[2], 1)?, src(&o[3], 1)?, Src::K(0)];
-            Ok(Op::Wide {
-                f,
-                dst: vreg(&o[0], 1)?,
-                carry_out: Some(sreg(&o[1], 2)?),
-                src: sources,
-                carry_in: None,
-            })
+            Ok(Op::Wide { f, dst: vreg(&o[0], 1)?, carry_out: Some(sreg(&o[1], 2)?), src: sources, carry_in: None })
         }
         "v_addc_co_u32" | "v_subb_co_u32" => {
             want(line, 5)?;
-            let f = if name == "v_addc_co_u32" {
-                Wide::AddcCo
-            } else {
-                Wide::SubbCo
-            };
+            let f = if name == "v_addc_co_u32" { Wide::AddcCo } else { Wide::SubbCo };
             let sources = [src(&o[2], 1)?, src(&o[3], 1)?, Src::K(0)];
             let (out, carry) = (sreg(&o[1], 2)?, sreg(&o[4], 2)?);
-            Ok(Op::Wide {
-                f,
-                dst: vreg(&o[0], 1)?,
-                carry_out: Some(out),
-                src: sources,
-                carry_in: Some(carry),
-            })
+            Ok(Op::Wide { f, dst: vreg(&o[0], 1)?, carry_out: Some(out), src: sources, carry_in: Some(carry) })
         }
         "v_mad_u64_u32" => {
             want(line, 5)?;
             let sources = [src(&o[2], 1)?, src(&o[3], 1)?, src(&o[4], 2)?];
             let out = Some(sreg(&o[1], 2)?);
-            Ok(Op::Wide {
-                f: Wide::MadU64U32,
-                dst: vreg(&o[0], 2)?,
-                carry_out: out,
-                src: sources,
-                carry_in: None,
-            })
+            Ok(Op::Wide { f: Wide::MadU64U32, dst: vreg(&o[0], 2)?, carry_out: out, src: sources, carry_in: None })
         }
         "v_lshl_add_u64" => {
             want(line, 4)?;
-            plain(
-                Wide::LshlAddU64,
-                vreg(&o[0], 2)?,
-                [src(&o[1], 2)?, src(&o[2], 1)?, src(&o[3], 2)?],
-            )
+            plain(Wide::LshlAddU64, vreg(&o[0], 2)?, [src(&o[1], 2)?, src(&o[2], 1)?, src(&o[3], 2)?])
         }
         "v_lshlrev_b64" | "v_lshrrev_b64" | "v_ashrrev_i64" => {
             want(line, 3)?;
@@ -180,19 +107,11 @@ fn wide(name: &str, line: &Line) -> Decoded<Op> {
                 "v_lshrrev_b64" => Wide::LshrB64,
                 _ => Wide::AshrI64,
             };
-            plain(
-                f,
-                vreg(&o[0], 2)?,
-                [src(&o[1], 1)?, src(&o[2], 2)?, Src::K(0)],
-            )
+            plain(f, vreg(&o[0], 2)?, [src(&o[1], 1)?, src(&o[2], 2)?, Src::K(0)])
         }
         "v_mov_b64" => {
             want(line, 2)?;
-            plain(
-                Wide::MovB64,
-                vreg(&o[0], 2)?,
-                [src(&o[1], 2)?, Src::K(0), Src::K(0)],
-            )
+            plain(Wide::MovB64, vreg(&o[0], 2)?, [src(&o[1], 2)?, Src::K(0), Src::K(0)])
         }
         _ => Err(format!("unknown instruction `{name}`")),
     }
@@ -228,28 +147,12 @@ pub(super) fn matrix(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
             break;
         }
     }
-    let form = FORMS
-        .iter()
-        .enumerate()
-        .find(|(_, f)| f.0 == spelled && f.4[gfx as usize] > 0);
+    let form = FORMS.iter().enumerate().find(|(_, f)| f.0 == spelled && f.4[gfx as usize] > 0);
     let Some((id, &(_, m, k, kind, passes))) = form else {
         return Err(format!("`{name}` is not modelled on this target"));
     };
-    let mut mfma = Mfma {
-        m,
-        k,
-        kind,
-        passes: passes[gfx as usize],
-        id: id as u32,
-        d: 0,
-        a: 0,
-        b: 0,
-        c: Src::K(0),
-    };
-    (mfma.a, mfma.b) = (
-        vreg(&o[1], mfma.source_regs())?,
-        vreg(&o[2], mfma.source_regs())?,
-    );
+    let mut mfma = Mfma { m, k, kind, passes: passes[gfx as usize], id: id as u32, d: 0, a: 0, b: 0, c: Src::K(0) };
+    (mfma.a, mfma.b) = (vreg(&o[1], mfma.source_regs())?, vreg(&o[2], mfma.source_regs())?);
     mfma.d = vreg(&o[0], mfma.result_regs())?;
     mfma.c = src(&o[3], mfma.result_regs())?;
     if let Src::V(c) = mfma.c

@@ -2,11 +2,7 @@
 
 /// Value of an expression over numbers and the given symbols.
 pub(super) fn evaluate(text: &str, symbol: &dyn Fn(&str) -> Option<i64>) -> Result<i64, String> {
-    let mut reader = Reader {
-        text,
-        at: 0,
-        symbol,
-    };
+    let mut reader = Reader { text, at: 0, symbol };
     let value = reader.sum(0)?;
     match reader.peek() {
         None => Ok(value),
@@ -66,11 +62,7 @@ impl Reader<'_> {
         }
         if self.eat('(') {
             let value = self.sum(depth + 1)?;
-            return if self.eat(')') {
-                Ok(value)
-            } else {
-                Err("expected `)`".to_string())
-            };
+            return if self.eat(')') { Ok(value) } else { Err("expected `)`".to_string()) };
         }
         if self.eat('-') {
             return Ok(self.atom(depth + 1)?.wrapping_neg());

@@ -64,13 +64,7 @@ pub(super) enum User {
 
 impl Hazards {
     pub fn new(gfx: Gfx) -> Self {
-        Hazards {
-            gfx,
-            clock: 1000,
-            vector: vec![Vector::default(); 512],
-            scalar: [0; 128],
-            m0: 0,
-        }
+        Hazards { gfx, clock: 1000, vector: vec![Vector::default(); 512], scalar: [0; 128], m0: 0 }
     }
 
     /// An instruction has been issued.
@@ -83,10 +77,7 @@ impl Hazards {
         if after == 0 || between >= need {
             return Ok(());
         }
-        let sentence = format!(
-            "{}: {need} wait states are needed, there are {between}",
-            what()
-        );
+        let sentence = format!("{}: {need} wait states are needed, there are {between}", what());
         Err(Clash::new(FaultKind::MissingWaitStates, sentence))
     }
 
@@ -98,18 +89,12 @@ impl Hazards {
     pub fn reads(&self, register: u16, user: User) -> Result<(), Clash> {
         let v = self.vector[register as usize];
         let name = || super::wave::name(register);
-        self.owe(v.mfma, self.mfma_distance(v.passes), || {
-            format!("{} is the result of a matrix instruction", name())
-        })?;
+        self.owe(v.mfma, self.mfma_distance(v.passes), || format!("{} is the result of a matrix instruction", name()))?;
         if user == User::Readlane && self.gfx >= Gfx::Gfx942 {
-            self.owe(v.valu, 1, || {
-                format!("{} was just written and its lane is read", name())
-            })?;
+            self.owe(v.valu, 1, || format!("{} was just written and its lane is read", name()))?;
         }
         if user == User::Swap {
-            self.owe(v.valu, 2, || {
-                format!("{} was just written and its lanes are swapped", name())
-            })?;
+            self.owe(v.valu, 2, || format!("{} was just written and its lanes are swapped", name()))?;
         }
         Ok(())
     }
@@ -118,17 +103,11 @@ impl Hazards {
     pub fn writes(&mut self, register: u16, user: User) -> Result<(), Clash> {
         let v = self.vector[register as usize];
         let name = || super::wave::name(register);
-        self.owe(v.mfma, self.mfma_distance(v.passes), || {
-            format!("{} is still written by a matrix instruction", name())
-        })?;
-        self.owe(v.as_c, v.as_c_passes - u32::from(v.as_c_passes > 0), || {
-            format!("{} is still read as C by a matrix instruction", name())
-        })?;
+        self.owe(v.mfma, self.mfma_distance(v.passes), || format!("{} is still written by a matrix instruction", name()))?;
+        self.owe(v.as_c, v.as_c_passes - u32::from(v.as_c_passes > 0), || format!("{} is still read as C by a matrix instruction", name()))?;
         if user != User::Memory {
             let need = if self.gfx >= Gfx::Gfx942 { 2 } else { 1 };
-            self.owe(v.wide_store, need, || {
-                format!("{} is still read by a store of more than 64 bits", name())
-            })?;
+            self.owe(v.wide_store, need, || format!("{} is still read by a store of more than 64 bits", name()))?;
         }
         Ok(())
     }
@@ -136,10 +115,7 @@ impl Hazards {
     /// Notes a write; call after [`Hazards::advance`].
     pub fn wrote(&mut self, register: u16, user: User) {
         let after = if user == User::Memory { 0 } else { self.clock };
-        self.vector[register as usize] = Vector {
-            valu: after,
-            ..Vector::default()
-        };
+        self.vector[register as usize] = Vector { valu: after, ..Vector::default() };
     }
 
     /// Notes the data of a store of more than 64 bits; call after [`Hazards::advance`].
@@ -152,38 +128,22 @@ impl Hazards {
         if register >= EXEC {
             return Ok(());
         }
-        let what = || {
-            format!(
-                "{} was written by a vector instruction",
-                super::wave::scalar_name(register)
-            )
-        };
+        let what = || format!("{} was written by a vector instruction", super::wave::scalar_name(register));
         if select {
             self.owe(self.scalar[register as usize], 4, what)?;
         }
-        if self.gfx >= Gfx::Gfx942 {
-            self.owe(self.scalar[register as usize], 2, what)
-        } else {
-            Ok(())
-        }
+        if self.gfx >= Gfx::Gfx942 { self.owe(self.scalar[register as usize], 2, what) } else { Ok(()) }
     }
 
     /// A vector memory instruction reads a scalar register.
     pub fn memory_reads_scalar(&self, register: u8) -> Result<(), Clash> {
-        let what = || {
-            format!(
-                "{} was written by a vector instruction and is read by a memory instruction",
-                super::wave::scalar_name(register)
-            )
-        };
+        let what = || format!("{} was written by a vector instruction and is read by a memory instruction", super::wave::scalar_name(register));
         self.owe(self.scalar[register as usize], 5, what)
     }
 
     /// A load to LDS reads M0.
     pub fn reads_m0(&self) -> Result<(), Clash> {
-        self.owe(self.m0, 1, || {
-            "m0 was just written and a load to LDS reads it".to_string()
-        })?;
+        self.owe(self.m0, 1, || "m0 was just written and a load to LDS reads it".to_string())?;
         self.memory_reads_scalar(super::op::M0)
     }
 
@@ -201,39 +161,18 @@ impl Hazards {
         for register in (mfma.a..mfma.a + n).chain(mfma.b..mfma.b + n) {
             let v = self.vector[register as usize];
             let name = || super::wave::name(register);
-            self.owe(v.valu, 2, || {
-                format!("{} was just written by a vector instruction", name())
-            })?;
-            self.owe(v.mfma, self.mfma_distance(v.passes), || {
-                format!(
-                    "{} is the result of a matrix instruction, read as A or B",
-                    name()
-                )
-            })?;
+            self.owe(v.valu, 2, || format!("{} was just written by a vector instruction", name()))?;
+            self.owe(v.mfma, self.mfma_distance(v.passes), || format!("{} is the result of a matrix instruction, read as A or B", name()))?;
         }
         let Src::V(c) = mfma.c else { return Ok(()) };
         let n = mfma.result_regs();
         for register in c..c + n {
             let v = self.vector[register as usize];
             let name = || super::wave::name(register);
-            self.owe(v.valu, 2, || {
-                format!("{} was just written by a vector instruction", name())
-            })?;
-            let need = if v.tuple == (c, n) && v.id == mfma.id {
-                if v.passes == 2 && self.gfx >= Gfx::Gfx942 {
-                    2
-                } else {
-                    0
-                }
-            } else {
-                v.passes + self.gfx as u32
-            };
-            self.owe(v.mfma, need, || {
-                format!(
-                    "{} is the result of another matrix instruction, read as C",
-                    name()
-                )
-            })?;
+            self.owe(v.valu, 2, || format!("{} was just written by a vector instruction", name()))?;
+            let need =
+                if v.tuple == (c, n) && v.id == mfma.id { if v.passes == 2 && self.gfx >= Gfx::Gfx942 { 2 } else { 0 } } else { v.passes + self.gfx as u32 };
+            self.owe(v.mfma, need, || format!("{} is the result of another matrix instruction, read as C", name()))?;
         }
         Ok(())
     }
@@ -249,8 +188,7 @@ impl Hazards {
         }
         for register in mfma.d..mfma.d + n {
             let v = &mut self.vector[register as usize];
-            (v.mfma, v.passes, v.id, v.tuple, v.valu) =
-                (self.clock, mfma.passes, mfma.id, (mfma.d, n), 0);
+            (v.mfma, v.passes, v.id, v.tuple, v.valu) = (self.clock, mfma.passes, mfma.id, (mfma.d, n), 0);
         }
     }
 }

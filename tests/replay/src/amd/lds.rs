@@ -36,10 +36,7 @@ impl Wave {
             self.full("a transposing read")?;
         }
         self.hazards.advance(1);
-        let mut pending = Pending {
-            is_write: f.write,
-            ..self.pending()
-        };
+        let mut pending = Pending { is_write: f.write, ..self.pending() };
         let mut fetched: Vec<(Vec<u8>, Vec<Tag>)> = vec![Default::default(); LANES];
         for i in 0..f.count as usize {
             let (mut banks, mut trace) = (Vec::new(), Vec::new());
@@ -51,22 +48,12 @@ impl Wave {
                 if f.write {
                     let (mut data, mut tags) = (Vec::new(), Vec::new());
                     for register in f.data[i]..f.data[i] + words {
-                        outgoing(
-                            self.lane_value(register, lane, halves(f.part))?,
-                            f.part,
-                            &mut data,
-                            &mut tags,
-                        );
+                        outgoing(self.lane_value(register, lane, halves(f.part))?, f.part, &mut data, &mut tags);
                     }
-                    m.world
-                        .shared
-                        .write(thread, self.line, address, &data, &tags)?;
+                    m.world.shared.write(thread, self.line, address, &data, &tags)?;
                 } else {
-                    let (mut data, mut tags) =
-                        (vec![0; f.bytes as usize], vec![0; f.bytes as usize / 2]);
-                    m.world
-                        .shared
-                        .read(thread, self.line, address, &mut data, &mut tags)?;
+                    let (mut data, mut tags) = (vec![0; f.bytes as usize], vec![0; f.bytes as usize / 2]);
+                    m.world.shared.read(thread, self.line, address, &mut data, &mut tags)?;
                     fetched[lane] = (data, tags);
                 }
                 banks.push((lane as u32, address, f.bytes));
@@ -76,31 +63,22 @@ impl Wave {
             if f.write {
                 collisions(&banks).map_err(|(lane, at)| {
                     let sentence = "two lanes of the instruction write the same byte";
-                    Clash::new(FaultKind::RaceWriteAfterWrite, sentence)
-                        .at(at)
-                        .by(self.thread(lane as usize))
+                    Clash::new(FaultKind::RaceWriteAfterWrite, sentence).at(at).by(self.thread(lane as usize))
                 })?;
             } else {
                 self.receive(m, f, i, &fetched);
             }
             let site = self.site(m);
-            m.world
-                .recorder
-                .access(site, Space::Shared, f.write, f.bytes, trace);
+            m.world.recorder.access(site, Space::Shared, f.write, f.bytes, trace);
             let verb = if f.write { "ds_write" } else { "ds_read" };
             let size = format!("{verb}_b{}", (f.bytes * 8).max(32));
             let exact = m.program.code[self.pc - 1].mnemonic.clone();
-            m.world
-                .recorder
-                .transactions(site.line, &[&exact, &size], &banks);
+            m.world.recorder.transactions(site.line, &[&exact, &size], &banks);
         }
         if !f.write {
             let all = (0..f.count as usize).flat_map(|i| f.data[i]..f.data[i] + words);
             pending.vector = all.collect();
-            pending
-                .vector
-                .iter()
-                .for_each(|&r| self.hazards.wrote(r, User::Memory));
+            pending.vector.iter().for_each(|&r| self.hazards.wrote(r, User::Memory));
         }
         self.issue(false, pending);
         Ok(())
@@ -108,16 +86,7 @@ impl Wave {
 
     /// `ds_bpermute_b32`: lane `addr / 4` is read; `ds_permute_b32`: lane `addr / 4` is written.
     pub(super) fn permute(&mut self, op: &Op) -> Run<()> {
-        let &Op::Permute {
-            pull,
-            dst,
-            addr,
-            data,
-            offset,
-        } = op
-        else {
-            unreachable!("a permute")
-        };
+        let &Op::Permute { pull, dst, addr, data, offset } = op else { unreachable!("a permute") };
         self.check_read(addr, User::Memory)?;
         self.check_read(data, User::Memory)?;
         self.check_write(dst, User::Memory, Some(false))?;
@@ -127,8 +96,7 @@ impl Wave {
             let at = self.lane_value(addr, lane, 3)?.value.wrapping_add(offset);
             let other = at as usize / 4 % LANES;
             if pull && self.exec() >> other & 1 == 0 {
-                let sentence =
-                    format!("lane {lane} pulls from lane {other}, which EXEC switches off");
+                let sentence = format!("lane {lane} pulls from lane {other}, which EXEC switches off");
                 return Err(Clash::new(FaultKind::WarpDivergence, sentence).by(self.thread(lane)));
             }
             let (from, to) = if pull { (other, lane) } else { (lane, other) };
@@ -136,20 +104,11 @@ impl Wave {
         }
         if !pull {
             // Lanes that nobody writes become zero.
-            self.lanes()
-                .for_each(|lane| self.set_lane(dst, lane, Tracked::plain(0)));
+            self.lanes().for_each(|lane| self.set_lane(dst, lane, Tracked::plain(0)));
         }
-        results
-            .into_iter()
-            .for_each(|(lane, value)| self.set_lane(dst, lane, value));
+        results.into_iter().for_each(|(lane, value)| self.set_lane(dst, lane, value));
         self.hazards.wrote(dst, User::Memory);
-        self.issue(
-            false,
-            Pending {
-                vector: vec![dst],
-                ..self.pending()
-            },
-        );
+        self.issue(false, Pending { vector: vec![dst], ..self.pending() });
         Ok(())
     }
 
@@ -158,11 +117,7 @@ impl Wave {
         if address.is_multiple_of(need.into()) {
             return Ok(());
         }
-        Err(Clash::new(
-            FaultKind::Misaligned,
-            format!("the address must be a multiple of {need}"),
-        )
-        .at(address))
+        Err(Clash::new(FaultKind::Misaligned, format!("the address must be a multiple of {need}")).at(address))
     }
 
     fn receive(&mut self, m: &Machine<'_, '_>, f: &Ds, i: usize, fetched: &[(Vec<u8>, Vec<Tag>)]) {
@@ -184,21 +139,11 @@ impl Wave {
                     tags.fill(0);
                 }
             }
-            let words = if f.part == Part::Words {
-                f.bytes as usize / 4
-            } else {
-                1
-            };
+            let words = if f.part == Part::Words { f.bytes as usize / 4 } else { 1 };
             for word in 0..words {
                 let register = f.data[i] + word as u16;
                 let old: Tracked = self.tracked(register, lane);
-                let value = incoming(
-                    &data[4 * word..],
-                    tags.get(2 * word..).unwrap_or(&[]),
-                    f.part,
-                    old,
-                    kept,
-                );
+                let value = incoming(&data[4 * word..], tags.get(2 * word..).unwrap_or(&[]), f.part, old, kept);
                 self.set_lane(register, lane, value);
             }
         }
@@ -207,15 +152,9 @@ impl Wave {
 
 /// The first byte that two lanes of one write share.
 fn collisions(accesses: &[(u32, u64, u32)]) -> Result<(), (u32, u64)> {
-    let mut spans: Vec<(u64, u32, u32)> = accesses
-        .iter()
-        .map(|&(lane, at, len)| (at, len, lane))
-        .collect();
+    let mut spans: Vec<(u64, u32, u32)> = accesses.iter().map(|&(lane, at, len)| (at, len, lane)).collect();
     spans.sort_unstable();
-    match spans
-        .windows(2)
-        .find(|w| w[0].0 + u64::from(w[0].1) > w[1].0)
-    {
+    match spans.windows(2).find(|w| w[0].0 + u64::from(w[0].1) > w[1].0) {
         Some(pair) => Err((pair[1].2, pair[1].0)),
         None => Ok(()),
     }
@@ -231,24 +170,12 @@ mod tests {
         let mut seen = 0;
         for line in text.lines() {
             let value = json::parse(line).expect("json");
-            let bits = value
-                .get("elem_bits")
-                .and_then(Json::number)
-                .expect("elem_bits") as u32;
+            let bits = value.get("elem_bits").and_then(Json::number).expect("elem_bits") as u32;
             for (lane, row) in value.get("map").expect("map").list().iter().enumerate() {
                 for (e, entry) in row.list().iter().enumerate() {
-                    let want: Vec<u32> = entry
-                        .list()
-                        .iter()
-                        .filter_map(Json::number)
-                        .map(|n| n as u32)
-                        .collect();
+                    let want: Vec<u32> = entry.list().iter().filter_map(Json::number).map(|n| n as u32).collect();
                     let got = super::transposed(bits, lane as u32, e as u32);
-                    assert_eq!(
-                        [got.0, got.1],
-                        want[..],
-                        "{bits} bits, lane {lane}, element {e}"
-                    );
+                    assert_eq!([got.0, got.1], want[..], "{bits} bits, lane {lane}, element {e}");
                     seen += 1;
                 }
             }

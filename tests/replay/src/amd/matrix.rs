@@ -20,10 +20,7 @@ pub(super) fn source(m: u32, k: u32, lane: u32, i: u32) -> (u32, u32) {
 /// Row and column of result register `register` of a lane.
 pub(super) fn result(m: u32, lane: u32, register: u32) -> (u32, u32) {
     let groups = 64 / m;
-    (
-        4 * groups * (register / 4) + 4 * (lane / m) + register % 4,
-        lane % m,
-    )
+    (4 * groups * (register / 4) + 4 * (lane / m) + register % 4, lane % m)
 }
 
 impl Wave {
@@ -81,10 +78,7 @@ impl Wave {
 
     fn check_flight(&self, register: u16, verb: &str) -> Run<()> {
         if self.in_flight(register) {
-            let sentence = format!(
-                "{} is {verb} by a matrix instruction while a load into it is outstanding",
-                super::wave::name(register)
-            );
+            let sentence = format!("{} is {verb} by a matrix instruction while a load into it is outstanding", super::wave::name(register));
             return Err(Clash::new(FaultKind::RegisterInFlight, sentence));
         }
         Ok(())
@@ -105,12 +99,7 @@ impl Wave {
                         Element::Bf16 => bf16_to_f32(raw as u16).into(),
                         Element::I8 => f64::from(raw as u8 as i8),
                     };
-                    let (row, k) = source(
-                        f.m,
-                        f.k,
-                        lane as u32,
-                        u32::from(register) * per_register + i,
-                    );
+                    let (row, k) = source(f.m, f.k, lane as u32, u32::from(register) * per_register + i);
                     values[(row * f.k + k) as usize] = value;
                     tags.push(word.tags[(i * bits / 16) as usize]);
                 }
@@ -135,12 +124,7 @@ mod tests {
             let matrix = value.get("matrix").and_then(Json::text).expect("matrix");
             for (lane, fields) in value.get("map").expect("map").list().iter().enumerate() {
                 for (i, entry) in fields.list().iter().enumerate() {
-                    let want: Vec<u32> = entry
-                        .list()
-                        .iter()
-                        .filter_map(Json::number)
-                        .map(|n| n as u32)
-                        .collect();
+                    let want: Vec<u32> = entry.list().iter().filter_map(Json::number).map(|n| n as u32).collect();
                     let (lane, i) = (lane as u32, i as u32);
                     let source = super::source(number("m"), number("k"), lane, i);
                     let got = match matrix {
@@ -148,11 +132,7 @@ mod tests {
                         "b" => (source.1, source.0),
                         _ => super::result(number("m"), lane, i),
                     };
-                    assert_eq!(
-                        [got.0, got.1, 0],
-                        want[..],
-                        "{matrix} lane {lane} field {i}"
-                    );
+                    assert_eq!([got.0, got.1, 0], want[..], "{matrix} lane {lane} field {i}");
                     seen += 1;
                 }
             }

@@ -76,11 +76,7 @@ pub(super) enum Place {
     /// Scalar base and 32-bit vector offset.
     Based { base: u8, offset: Option<u16> },
     /// Buffer resource, vector offset, scalar offset.
-    Buffer {
-        resource: u8,
-        offset: Option<u16>,
-        scalar: Src,
-    },
+    Buffer { resource: u8, offset: Option<u16>, scalar: Src },
 }
 
 /// A vector memory instruction.

@@ -36,15 +36,8 @@ pub(crate) fn run_block(
     if let Some((line, kind, sentence)) = program.objections.first() {
         return Err((*line, Clash::new(*kind, sentence.clone())));
     }
-    if program
-        .header
-        .kernarg_bytes
-        .is_some_and(|n| params.len() as u32 > n)
-    {
-        let sentence = format!(
-            "{} bytes of parameters given, the header declares fewer",
-            params.len()
-        );
+    if program.header.kernarg_bytes.is_some_and(|n| params.len() as u32 > n) {
+        let sentence = format!("{} bytes of parameters given, the header declares fewer", params.len());
         return Err((0, Clash::new(FaultKind::Parameter, sentence)));
     }
     let threads = launch.threads();
@@ -55,27 +48,13 @@ pub(crate) fn run_block(
     let lds_bytes = program.header.lds_bytes + launch.dynamic_shared;
     recorder.report.shared_bytes = lds_bytes;
     let shared = Shared::new(0, lds_bytes, threads, LANES as u32, true);
-    let world = World {
-        memory,
-        shared,
-        recorder,
-        block,
-    };
-    let mut machine = Machine {
-        program,
-        launch,
-        params,
-        world,
-        steps: 0,
-    };
-    let mut waves: Vec<Wave> = (0..threads.div_ceil(LANES as u32))
-        .map(|w| machine.start(w, threads))
-        .collect();
+    let world = World { memory, shared, recorder, block };
+    let mut machine = Machine { program, launch, params, world, steps: 0 };
+    let mut waves: Vec<Wave> = (0..threads.div_ceil(LANES as u32)).map(|w| machine.start(w, threads)).collect();
     loop {
         for wave in &mut waves {
             while !wave.done && !wave.at_barrier {
-                wave.step(&mut machine)
-                    .map_err(|c| machine.world.shared.choose(wave.line, c))?;
+                wave.step(&mut machine).map_err(|c| machine.world.shared.choose(wave.line, c))?;
             }
         }
         machine.world.shared.early_read()?;
@@ -84,15 +63,8 @@ pub(crate) fn run_block(
             return Ok(());
         };
         if waiting.len() < waves.len() {
-            let sentence = format!(
-                "wave {first} waits here, but {} of {} waves have ended",
-                waves.len() - waiting.len(),
-                waves.len()
-            );
-            return Err((
-                waves[first].line,
-                Clash::new(FaultKind::BarrierDivergence, sentence).by(waves[first].thread(0)),
-            ));
+            let sentence = format!("wave {first} waits here, but {} of {} waves have ended", waves.len() - waiting.len(), waves.len());
+            return Err((waves[first].line, Clash::new(FaultKind::BarrierDivergence, sentence).by(waves[first].thread(0))));
         }
         machine.world.shared.barrier(&waiting);
         machine.world.recorder.report.barriers += 1;
@@ -134,56 +106,33 @@ impl Machine<'_, '_> {
 }
 
 fn unwritten(what: &str) -> Clash {
-    Clash::new(
-        FaultKind::UninitialisedRegister,
-        format!("{what} is read, nothing wrote it"),
-    )
+    Clash::new(FaultKind::UninitialisedRegister, format!("{what} is read, nothing wrote it"))
 }
 
 impl Wave {
     pub fn site(&self, m: &Machine<'_, '_>) -> Site {
-        Site {
-            line: self.line,
-            block: m.world.block,
-            warp: self.index,
-        }
+        Site { line: self.line, block: m.world.block, warp: self.index }
     }
 
     fn step(&mut self, m: &mut Machine<'_, '_>) -> Run<()> {
         let program = m.program;
         let Some(stmt) = program.code.get(self.pc) else {
-            return Err(Clash::new(
-                FaultKind::InvalidOperand,
-                "the wave runs past the end of the text without s_endpgm",
-            ));
+            return Err(Clash::new(FaultKind::InvalidOperand, "the wave runs past the end of the text without s_endpgm"));
         };
         self.line = stmt.line;
         self.pc += 1;
         m.steps += 1;
         if m.steps > m.launch.step_limit {
-            return Err(Clash::new(
-                FaultKind::StepLimit,
-                "the step limit is reached: does this loop end?",
-            ));
+            return Err(Clash::new(FaultKind::StepLimit, "the step limit is reached: does this loop end?"));
         }
-        m.world
-            .recorder
-            .count(self.pc - 1, self.exec().count_ones());
-        let states = if let Op::Nop { states } = stmt.op {
-            states
-        } else {
-            1
-        };
+        m.world.recorder.count(self.pc - 1, self.exec().count_ones());
+        let states = if let Op::Nop { states } = stmt.op { states } else { 1 };
         self.execute(m, stmt, states)
     }
 
     fn execute(&mut self, m: &mut Machine<'_, '_>, stmt: &Stmt, states: u32) -> Run<()> {
         match &stmt.op {
-            Op::Lane { .. }
-            | Op::Bitop3 { .. }
-            | Op::Wide { .. }
-            | Op::Compare { .. }
-            | Op::Cndmask { .. } => return self.vector(&stmt.op),
+            Op::Lane { .. } | Op::Bitop3 { .. } | Op::Wide { .. } | Op::Compare { .. } | Op::Cndmask { .. } => return self.vector(&stmt.op),
             Op::ReadLane { .. } | Op::WriteLane { .. } | Op::Swap { .. } => {
                 return self.cross_lane(&stmt.op);
             }
@@ -197,21 +146,13 @@ impl Wave {
             Op::Scalar { f, dst, a, b } => {
                 let (a, b) = (self.scalar_src(a.0, a.1)?, self.scalar_src(b.0, b.1)?);
                 let needs_scc = matches!(stmt.mnemonic.as_str(), "s_addc_u32" | "s_subb_u32");
-                let scc = if needs_scc {
-                    self.scc.ok_or_else(|| unwritten("scc"))?
-                } else {
-                    false
-                };
+                let scc = if needs_scc { self.scc.ok_or_else(|| unwritten("scc"))? } else { false };
                 let (value, scc) = f(a, b, scc);
                 self.store_scalar(*dst, value)?;
                 self.scc = scc.or(self.scc);
             }
             Op::Select { dst, a, b } => {
-                let pick = if self.scc.ok_or_else(|| unwritten("scc"))? {
-                    a
-                } else {
-                    b
-                };
+                let pick = if self.scc.ok_or_else(|| unwritten("scc"))? { a } else { b };
                 let value = self.scalar_src(*pick, dst.1)?;
                 self.store_scalar(Some(*dst), value)?;
             }
@@ -222,41 +163,20 @@ impl Wave {
                 self.store_scalar(Some((EXEC, 2)), value)?;
                 self.scc = scc;
             }
-            Op::ScalarLoad {
-                dst,
-                words,
-                base,
-                offset,
-                imm,
-            } => {
+            Op::ScalarLoad { dst, words, base, offset, imm } => {
                 let offset = self.scalar_src(*offset, 1)?.wrapping_add(*imm as u64);
                 let address = self.scalar_src(Src::S(*base), 2)?.wrapping_add(offset);
                 if !address.is_multiple_of(4) {
-                    return Err(Clash::new(
-                        FaultKind::Misaligned,
-                        "a scalar load must be a multiple of 4",
-                    )
-                    .at(address));
+                    return Err(Clash::new(FaultKind::Misaligned, "a scalar load must be a multiple of 4").at(address));
                 }
                 let mut data = vec![0; 4 * *words as usize];
                 self.read_constant(m, address, &mut data)?;
                 for (i, word) in data.chunks_exact(4).enumerate() {
                     let register = dst + i as u8;
-                    self.set_scalar(
-                        register,
-                        u32::from_le_bytes([word[0], word[1], word[2], word[3]]),
-                        false,
-                    )?;
+                    self.set_scalar(register, u32::from_le_bytes([word[0], word[1], word[2], word[3]]), false)?;
                 }
                 let sgprs = (*dst..*dst + *words).collect();
-                self.issue(
-                    false,
-                    Pending {
-                        scalar: true,
-                        sgprs,
-                        ..self.pending()
-                    },
-                );
+                self.issue(false, Pending { scalar: true, sgprs, ..self.pending() });
             }
             Op::Branch { cond, target } => {
                 let taken = match cond {
@@ -280,16 +200,7 @@ impl Wave {
 
     /// An empty queue entry for this line.
     pub fn pending(&self) -> Pending {
-        Pending {
-            id: 0,
-            line: self.line,
-            scalar: false,
-            vector: Vec::new(),
-            sgprs: Vec::new(),
-            spans: Vec::new(),
-            is_write: false,
-            copy: None,
-        }
+        Pending { id: 0, line: self.line, scalar: false, vector: Vec::new(), sgprs: Vec::new(), spans: Vec::new(), is_write: false, copy: None }
     }
 
     fn read_constant(&self, m: &Machine<'_, '_>, address: u64, data: &mut [u8]) -> Run<()> {
@@ -298,11 +209,7 @@ impl Wave {
             return m.world.memory.read(address, data, &mut []);
         }
         let Some(bytes) = m.params.get(offset as usize..offset as usize + data.len()) else {
-            let sentence = format!(
-                "{} bytes at {offset} are not a part of the {} parameter bytes",
-                data.len(),
-                m.params.len()
-            );
+            let sentence = format!("{} bytes at {offset} are not a part of the {} parameter bytes", data.len(), m.params.len());
             return Err(Clash::new(FaultKind::Parameter, sentence).at(address));
         };
         data.copy_from_slice(bytes);

@@ -80,11 +80,7 @@ pub(super) fn split(text: &str) -> Result<Split, ParseFault> {
     let (mut in_comment, mut in_kernel, mut in_metadata) = (false, false, false);
     for (index, raw) in text.lines().enumerate() {
         let line = index as u32 + 1;
-        let fault = |sentence: String| ParseFault {
-            line,
-            text: raw.to_string(),
-            sentence,
-        };
+        let fault = |sentence: String| ParseFault { line, text: raw.to_string(), sentence };
         let code = strip_comments(raw, &mut in_comment);
         let mut code = code.trim();
         if code.is_empty() {
@@ -95,18 +91,12 @@ pub(super) fn split(text: &str) -> Result<Split, ParseFault> {
             if let Some((key, value)) = code.split_once(':')
                 && let Ok(value) = value.trim().parse()
             {
-                reader
-                    .metadata
-                    .insert(key.trim_start_matches(['-', ' ']).to_string(), value);
+                reader.metadata.insert(key.trim_start_matches(['-', ' ']).to_string(), value);
             }
             continue;
         }
         while let Some((label, rest)) = label(code) {
-            if reader
-                .labels
-                .insert(label.to_string(), reader.lines.len())
-                .is_some()
-            {
+            if reader.labels.insert(label.to_string(), reader.lines.len()).is_some() {
                 return Err(fault(format!("label `{label}` twice")));
             }
             code = rest.trim();
@@ -122,13 +112,9 @@ pub(super) fn split(text: &str) -> Result<Split, ParseFault> {
                 ".amdhsa_kernel" => in_kernel = true,
                 _ => {}
             }
-            reader
-                .directive(word, rest.trim(), in_kernel)
-                .map_err(fault)?;
+            reader.directive(word, rest.trim(), in_kernel).map_err(fault)?;
         } else {
-            reader
-                .lines
-                .push(instruction(line, word, rest.trim()).map_err(fault)?);
+            reader.lines.push(instruction(line, word, rest.trim()).map_err(fault)?);
         }
     }
     reader.finish()
@@ -160,10 +146,7 @@ fn strip_comments(raw: &str, in_comment: &mut bool) -> String {
 
 fn label(code: &str) -> Option<(&str, &str)> {
     let (name, rest) = code.split_once(':')?;
-    let plain = !name.is_empty()
-        && name
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || "_.$@".contains(c));
+    let plain = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "_.$@".contains(c));
     (plain && (rest.is_empty() || rest.starts_with(char::is_whitespace))).then_some((name, rest))
 }
 
@@ -198,8 +181,7 @@ impl Reader {
             }
             _ if in_kernel && word.starts_with(".amdhsa_") => {
                 let value = self.value(rest)?;
-                self.settings
-                    .insert(word.trim_start_matches(".amdhsa_").to_string(), value);
+                self.settings.insert(word.trim_start_matches(".amdhsa_").to_string(), value);
             }
             _ if SILENT.contains(&word) => {}
             _ => return Err(format!("unknown directive `{word}`")),
@@ -208,55 +190,27 @@ impl Reader {
     }
 
     fn finish(self) -> Result<Split, ParseFault> {
-        let whole = |sentence: &str| ParseFault {
-            line: 1,
-            text: String::new(),
-            sentence: sentence.to_string(),
-        };
+        let whole = |sentence: &str| ParseFault { line: 1, text: String::new(), sentence: sentence.to_string() };
         let (gfx, sramecc_off) = self.target.ok_or_else(|| whole("no .amdgcn_target"))?;
-        let name = self
-            .name
-            .clone()
-            .ok_or_else(|| whole("no .amdhsa_kernel block"))?;
+        let name = self.name.clone().ok_or_else(|| whole("no .amdhsa_kernel block"))?;
         if self.labels.get(&name) != Some(&0) {
-            return Err(whole(
-                "the kernel's label must stand before the first instruction",
-            ));
+            return Err(whole("the kernel's label must stand before the first instruction"));
         }
-        let setting =
-            |key: &str, default: i64| self.settings.get(key).copied().unwrap_or(default) as u32;
+        let setting = |key: &str, default: i64| self.settings.get(key).copied().unwrap_or(default) as u32;
         let on = |key: &str| setting(key, 0) != 0;
         // User SGPRs come in this order (AMDGPU usage guide, initial kernel execution state).
-        let before = [
-            ("private_segment_buffer", 4),
-            ("dispatch_ptr", 2),
-            ("queue_ptr", 2),
-        ];
-        let mut user: u8 = before
-            .iter()
-            .filter(|(key, _)| on(&format!("user_sgpr_{key}")))
-            .map(|(_, n)| n)
-            .sum();
+        let before = [("private_segment_buffer", 4), ("dispatch_ptr", 2), ("queue_ptr", 2)];
+        let mut user: u8 = before.iter().filter(|(key, _)| on(&format!("user_sgpr_{key}"))).map(|(_, n)| n).sum();
         let kernarg_at = on("user_sgpr_kernarg_segment_ptr").then_some(user);
         user += if kernarg_at.is_some() { 2 } else { 0 };
-        let after = [
-            ("dispatch_id", 2),
-            ("flat_scratch_init", 2),
-            ("private_segment_size", 1),
-        ];
-        user += after
-            .iter()
-            .filter(|(key, _)| on(&format!("user_sgpr_{key}")))
-            .map(|(_, n)| n)
-            .sum::<u8>();
+        let after = [("dispatch_id", 2), ("flat_scratch_init", 2), ("private_segment_size", 1)];
+        user += after.iter().filter(|(key, _)| on(&format!("user_sgpr_{key}"))).map(|(_, n)| n).sum::<u8>();
         if on("user_sgpr_kernarg_preload_length") {
             return Err(whole("kernarg preload is not modelled"));
         }
         let user_sgprs = setting("user_sgpr_count", user.into()) as u8;
         if user_sgprs < user {
-            return Err(whole(
-                "user_sgpr_count is smaller than the enabled user SGPRs",
-            ));
+            return Err(whole("user_sgpr_count is smaller than the enabled user SGPRs"));
         }
         let vgprs = setting("next_free_vgpr", 0);
         let header = Header {
@@ -264,43 +218,24 @@ impl Reader {
             gfx,
             sramecc_off,
             kernarg_at,
-            kernarg_bytes: self
-                .settings
-                .get("kernarg_size")
-                .or(self.metadata.get(".kernarg_segment_size"))
-                .map(|&n| n as u32),
+            kernarg_bytes: self.settings.get("kernarg_size").or(self.metadata.get(".kernarg_segment_size")).map(|&n| n as u32),
             user_sgprs,
-            block_ids: [("x", 1), ("y", 0), ("z", 0)].map(|(axis, default)| {
-                setting(&format!("system_sgpr_workgroup_id_{axis}"), default) != 0
-            }),
+            block_ids: [("x", 1), ("y", 0), ("z", 0)].map(|(axis, default)| setting(&format!("system_sgpr_workgroup_id_{axis}"), default) != 0),
             workitem_id: setting("system_vgpr_workitem_id", 0),
             vgprs,
             sgprs: setting("next_free_sgpr", 0),
             accum_offset: setting("accum_offset", 4),
-            most_threads: self
-                .metadata
-                .get(".max_flat_workgroup_size")
-                .map(|&n| n as u32),
+            most_threads: self.metadata.get(".max_flat_workgroup_size").map(|&n| n as u32),
         };
         if let Some(&lds) = self.metadata.get(".group_segment_fixed_size")
             && lds as u32 != header.lds_bytes
         {
-            return Err(whole(
-                "the metadata and the kernel descriptor disagree on LDS size",
-            ));
+            return Err(whole("the metadata and the kernel descriptor disagree on LDS size"));
         }
-        if !header.accum_offset.is_multiple_of(4)
-            || header.accum_offset == 0
-            || header.accum_offset > 256
-        {
+        if !header.accum_offset.is_multiple_of(4) || header.accum_offset == 0 || header.accum_offset > 256 {
             return Err(whole("accum_offset must be a multiple of 4 from 4 to 256"));
         }
-        Ok(Split {
-            name,
-            header,
-            lines: self.lines,
-            labels: self.labels,
-        })
+        Ok(Split { name, header, lines: self.lines, labels: self.labels })
     }
 }
 
@@ -312,20 +247,13 @@ pub(super) fn number(text: &str) -> Option<i64> {
         Some("0b") => i64::from_str_radix(&digits[2..], 2).ok()?,
         _ => digits.parse().ok()?,
     };
-    Some(if negative {
-        value.wrapping_neg()
-    } else {
-        value
-    })
+    Some(if negative { value.wrapping_neg() } else { value })
 }
 
 fn instruction(line: u32, word: &str, rest: &str) -> Result<Line, String> {
     let mut line = Line {
         line,
-        mnemonic: word
-            .trim_end_matches("_e32")
-            .trim_end_matches("_e64")
-            .to_string(),
+        mnemonic: word.trim_end_matches("_e32").trim_end_matches("_e64").to_string(),
         operands: Vec::new(),
         modifiers: Vec::new(),
         rest: rest.to_string(),
@@ -365,28 +293,16 @@ fn operand(text: &str) -> Result<Operand, String> {
         "vcc" => return Ok(Operand::S { first: VCC, len: 2 }),
         "vcc_lo" => return Ok(Operand::S { first: VCC, len: 1 }),
         "vcc_hi" => {
-            return Ok(Operand::S {
-                first: VCC + 1,
-                len: 1,
-            });
+            return Ok(Operand::S { first: VCC + 1, len: 1 });
         }
         "exec" => {
-            return Ok(Operand::S {
-                first: EXEC,
-                len: 2,
-            });
+            return Ok(Operand::S { first: EXEC, len: 2 });
         }
         "exec_lo" => {
-            return Ok(Operand::S {
-                first: EXEC,
-                len: 1,
-            });
+            return Ok(Operand::S { first: EXEC, len: 1 });
         }
         "exec_hi" => {
-            return Ok(Operand::S {
-                first: EXEC + 1,
-                len: 1,
-            });
+            return Ok(Operand::S { first: EXEC + 1, len: 1 });
         }
         "m0" => return Ok(Operand::S { first: M0, len: 1 }),
         _ => {}
@@ -403,21 +319,11 @@ fn operand(text: &str) -> Result<Operand, String> {
             return Err(format!("there is no register `{text}`"));
         }
         return Ok(match kind {
-            "s" => Operand::S {
-                first: first as u8,
-                len: len as u8,
-            },
-            _ => Operand::V {
-                first,
-                len,
-                acc: kind == "a",
-            },
+            "s" => Operand::S { first: first as u8, len: len as u8 },
+            _ => Operand::V { first, len, acc: kind == "a" },
         });
     }
-    if let (true, Ok(value)) = (
-        text.contains('.') && !text.starts_with('.'),
-        text.parse::<f64>(),
-    ) {
+    if let (true, Ok(value)) = (text.contains('.') && !text.starts_with('.'), text.parse::<f64>()) {
         return Ok(Operand::Float(value));
     }
     Ok(Operand::Word(text.to_string()))

@@ -17,18 +17,11 @@ const WHOLE: u8 = 3;
 
 impl Tracked {
     pub fn plain(value: u32) -> Self {
-        Tracked {
-            value,
-            tags: [0, 0],
-            defined: WHOLE,
-        }
+        Tracked { value, tags: [0, 0], defined: WHOLE }
     }
 
     fn word(self) -> Word {
-        Word {
-            value: self.value,
-            tags: self.tags,
-        }
+        Word { value: self.value, tags: self.tags }
     }
 
     fn half_is(self, half: u8, value: u32) -> bool {
@@ -43,61 +36,33 @@ fn halves(f: impl Fn(u8) -> bool) -> u8 {
 pub(super) fn and(a: Tracked, b: Tracked) -> Tracked {
     let both = a.defined & b.defined;
     let defined = halves(|h| both >> h & 1 == 1 || a.half_is(h, 0) || b.half_is(h, 0));
-    Tracked {
-        value: a.value & b.value,
-        tags: tags::tags_of_and(a.word(), b.word()),
-        defined,
-    }
+    Tracked { value: a.value & b.value, tags: tags::tags_of_and(a.word(), b.word()), defined }
 }
 
 pub(super) fn or(a: Tracked, b: Tracked) -> Tracked {
     let both = a.defined & b.defined;
     let defined = halves(|h| both >> h & 1 == 1 || a.half_is(h, 0xffff) || b.half_is(h, 0xffff));
-    Tracked {
-        value: a.value | b.value,
-        tags: tags::tags_of_or(a.word(), b.word()),
-        defined,
-    }
+    Tracked { value: a.value | b.value, tags: tags::tags_of_or(a.word(), b.word()), defined }
 }
 
 fn not(a: Tracked) -> Tracked {
-    Tracked {
-        value: !a.value,
-        tags: [0, 0],
-        ..a
-    }
+    Tracked { value: !a.value, tags: [0, 0], ..a }
 }
 
 pub(super) fn shl(a: Tracked, count: Tracked) -> Tracked {
     let n = count.value & 31;
     let (low, all) = (a.defined & 1 == 1, a.defined == WHOLE);
-    let defined = if n < 16 {
-        halves(|h| if h == 0 { low } else { all })
-    } else {
-        halves(|h| h == 0 || low)
-    };
+    let defined = if n < 16 { halves(|h| if h == 0 { low } else { all }) } else { halves(|h| h == 0 || low) };
     let defined = if count.defined == WHOLE { defined } else { 0 };
-    Tracked {
-        value: a.value << n,
-        tags: tags::tags_of_shift(a.word(), true, n),
-        defined,
-    }
+    Tracked { value: a.value << n, tags: tags::tags_of_shift(a.word(), true, n), defined }
 }
 
 pub(super) fn shr(a: Tracked, count: Tracked) -> Tracked {
     let n = count.value & 31;
     let (high, all) = (a.defined & 2 == 2, a.defined == WHOLE);
-    let defined = if n < 16 {
-        halves(|h| if h == 1 { high } else { all })
-    } else {
-        halves(|h| h == 1 || high)
-    };
+    let defined = if n < 16 { halves(|h| if h == 1 { high } else { all }) } else { halves(|h| h == 1 || high) };
     let defined = if count.defined == WHOLE { defined } else { 0 };
-    Tracked {
-        value: a.value >> n,
-        tags: tags::tags_of_shift(a.word(), false, n),
-        defined,
-    }
+    Tracked { value: a.value >> n, tags: tags::tags_of_shift(a.word(), false, n), defined }
 }
 
 /// `(mask & a) | (!mask & b)`
@@ -110,10 +75,7 @@ pub(super) fn align(high: Tracked, low: Tracked, bits: u32) -> Tracked {
     if bits == 0 {
         return low;
     }
-    or(
-        shr(low, Tracked::plain(bits)),
-        shl(high, Tracked::plain(32 - bits)),
-    )
+    or(shr(low, Tracked::plain(bits)), shl(high, Tracked::plain(32 - bits)))
 }
 
 /// `v_perm_b32`: bytes 0-3 are the second source's, 4-7 the first's, 12 is 0, 13 and up 0xff;
@@ -147,24 +109,13 @@ pub(super) fn perm(high: Tracked, low: Tracked, selector: Tracked) -> Tracked {
             bytes[i as usize] = known(2 * (pick - 8));
         }
     }
-    let defined = if selector.defined == WHOLE {
-        halves(|h| bytes[2 * h as usize] && bytes[2 * h as usize + 1])
-    } else {
-        0
-    };
-    Tracked {
-        value,
-        tags: tags::tags_of_bytes(low.word(), high.word(), picks),
-        defined,
-    }
+    let defined = if selector.defined == WHOLE { halves(|h| bytes[2 * h as usize] && bytes[2 * h as usize + 1]) } else { 0 };
+    Tracked { value, tags: tags::tags_of_bytes(low.word(), high.word(), picks), defined }
 }
 
 /// Low halves of both.
 pub(super) fn pack(low: Tracked, high: Tracked) -> Tracked {
-    or(
-        and(low, Tracked::plain(0xffff)),
-        shl(high, Tracked::plain(16)),
-    )
+    or(and(low, Tracked::plain(0xffff)), shl(high, Tracked::plain(16)))
 }
 
 #[cfg(test)]
@@ -173,26 +124,12 @@ mod tests {
 
     #[test]
     fn halves_travel() {
-        let a = Tracked {
-            value: 0x1111_2222,
-            tags: [5, 6],
-            defined: WHOLE,
-        };
-        let half = Tracked {
-            value: 0xdead_3333,
-            tags: [7, 0],
-            defined: 1,
-        };
+        let a = Tracked { value: 0x1111_2222, tags: [5, 6], defined: WHOLE };
+        let half = Tracked { value: 0xdead_3333, tags: [7, 0], defined: 1 };
         let packed = pack(half, a);
-        assert_eq!(
-            (packed.value, packed.tags, packed.defined),
-            (0x2222_3333, [7, 5], WHOLE)
-        );
+        assert_eq!((packed.value, packed.tags, packed.defined), (0x2222_3333, [7, 5], WHOLE));
         let same = perm(a, half, Tracked::plain(0x0504_0100));
-        assert_eq!(
-            (same.value, same.tags, same.defined),
-            (0x2222_3333, [7, 5], WHOLE)
-        );
+        assert_eq!((same.value, same.tags, same.defined), (0x2222_3333, [7, 5], WHOLE));
         assert_eq!(perm(a, half, Tracked::plain(0x0504_0302)).defined, 2);
         assert_eq!(align(a, a, 16).tags, [6, 5]);
         assert_eq!(bfi(Tracked::plain(0xffff), half, a).tags, [7, 6]);

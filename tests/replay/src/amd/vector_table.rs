@@ -25,9 +25,7 @@ fn bfe_i32([a, b, c]: [u32; 3]) -> u32 {
 pub(super) fn find(name: &str) -> Option<(LaneFn, usize)> {
     use LaneFn::{Indexed, Plain, Tracked as Keep};
     Some(match name {
-        "v_mov_b32" | "v_accvgpr_read_b32" | "v_accvgpr_write_b32" | "v_accvgpr_mov_b32" => {
-            (Keep(|[a, ..]| a), 1)
-        }
+        "v_mov_b32" | "v_accvgpr_read_b32" | "v_accvgpr_write_b32" | "v_accvgpr_mov_b32" => (Keep(|[a, ..]| a), 1),
         "v_not_b32" => (Plain(|[a, ..]| !a), 1),
         "v_bfrev_b32" => (Plain(|[a, ..]| a.reverse_bits()), 1),
         "v_add_u32" => (Plain(|[a, b, _]| a.wrapping_add(b)), 2),
@@ -44,27 +42,15 @@ pub(super) fn find(name: &str) -> Option<(LaneFn, usize)> {
         "v_max_u32" => (Plain(|[a, b, _]| a.max(b)), 2),
         "v_min_i32" => (Plain(|[a, b, _]| (a as i32).min(b as i32) as u32), 2),
         "v_max_i32" => (Plain(|[a, b, _]| (a as i32).max(b as i32) as u32), 2),
-        "v_mul_u32_u24" => (
-            Plain(|[a, b, _]| (a & 0xff_ffff).wrapping_mul(b & 0xff_ffff)),
-            2,
-        ),
+        "v_mul_u32_u24" => (Plain(|[a, b, _]| (a & 0xff_ffff).wrapping_mul(b & 0xff_ffff)), 2),
         "v_mul_lo_u32" => (Plain(|[a, b, _]| a.wrapping_mul(b)), 2),
-        "v_mul_hi_u32" => (
-            Plain(|[a, b, _]| ((u64::from(a) * u64::from(b)) >> 32) as u32),
-            2,
-        ),
+        "v_mul_hi_u32" => (Plain(|[a, b, _]| ((u64::from(a) * u64::from(b)) >> 32) as u32), 2),
         "v_lshl_add_u32" => (Plain(|[a, b, c]| (a << (b & 31)).wrapping_add(c)), 3),
         "v_add_lshl_u32" => (Plain(|[a, b, c]| a.wrapping_add(b) << (c & 31)), 3),
         "v_add3_u32" => (Plain(|[a, b, c]| a.wrapping_add(b).wrapping_add(c)), 3),
         "v_xad_u32" => (Plain(|[a, b, c]| (a ^ b).wrapping_add(c)), 3),
-        "v_mad_u32_u24" => (
-            Plain(|[a, b, c]| (a & 0xff_ffff).wrapping_mul(b & 0xff_ffff).wrapping_add(c)),
-            3,
-        ),
-        "v_mad_u32_u16" => (
-            Plain(|[a, b, c]| ((a & 0xffff) * (b & 0xffff)).wrapping_add(c)),
-            3,
-        ),
+        "v_mad_u32_u24" => (Plain(|[a, b, c]| (a & 0xff_ffff).wrapping_mul(b & 0xff_ffff).wrapping_add(c)), 3),
+        "v_mad_u32_u16" => (Plain(|[a, b, c]| ((a & 0xffff) * (b & 0xffff)).wrapping_add(c)), 3),
         "v_lshl_or_b32" => (Keep(|[a, n, c]| tracked::or(tracked::shl(a, n), c)), 3),
         "v_and_or_b32" => (Keep(|[a, b, c]| tracked::or(tracked::and(a, b), c)), 3),
         "v_or3_b32" => (Keep(|[a, b, c]| tracked::or(tracked::or(a, b), c)), 3),
@@ -74,36 +60,16 @@ pub(super) fn find(name: &str) -> Option<(LaneFn, usize)> {
         "v_alignbyte_b32" => (
             Keep(|[a, b, n]| {
                 let out = tracked::align(a, b, 8 * (n.value & 3));
-                Tracked {
-                    value: byte_align([a.value, b.value, n.value]),
-                    ..out
-                }
+                Tracked { value: byte_align([a.value, b.value, n.value]), ..out }
             }),
             3,
         ),
         "v_pack_b32_f16" => (Keep(|[a, b, _]| tracked::pack(a, b)), 2),
-        "v_bfe_u32" => (
-            Plain(|[a, b, c]| ((u64::from(a) >> (b & 31)) & ((1 << (c & 31)) - 1)) as u32),
-            3,
-        ),
+        "v_bfe_u32" => (Plain(|[a, b, c]| ((u64::from(a) >> (b & 31)) & ((1 << (c & 31)) - 1)) as u32), 3),
         "v_bfe_i32" => (Plain(bfe_i32), 3),
         "v_bcnt_u32_b32" => (Plain(|[a, b, _]| a.count_ones() + b), 2),
-        "v_mbcnt_lo_u32_b32" => (
-            Indexed(|[a, b, _], lane| {
-                (a & (if lane < 32 { (1 << lane) - 1 } else { u32::MAX }))
-                    .count_ones()
-                    .wrapping_add(b)
-            }),
-            2,
-        ),
-        "v_mbcnt_hi_u32_b32" => (
-            Indexed(|[a, b, _], lane| {
-                (a & (if lane < 32 { 0 } else { (1 << (lane - 32)) - 1 }))
-                    .count_ones()
-                    .wrapping_add(b)
-            }),
-            2,
-        ),
+        "v_mbcnt_lo_u32_b32" => (Indexed(|[a, b, _], lane| (a & (if lane < 32 { (1 << lane) - 1 } else { u32::MAX })).count_ones().wrapping_add(b)), 2),
+        "v_mbcnt_hi_u32_b32" => (Indexed(|[a, b, _], lane| (a & (if lane < 32 { 0 } else { (1 << (lane - 32)) - 1 })).count_ones().wrapping_add(b)), 2),
         "v_add_f32" => (Plain(|[a, b, _]| (f(a) + f(b)).to_bits()), 2),
         "v_sub_f32" => (Plain(|[a, b, _]| (f(a) - f(b)).to_bits()), 2),
         "v_mul_f32" => (Plain(|[a, b, _]| (f(a) * f(b)).to_bits()), 2),
@@ -115,29 +81,11 @@ pub(super) fn find(name: &str) -> Option<(LaneFn, usize)> {
         "v_cvt_u32_f32" => (Plain(|[a, ..]| f(a) as u32), 1),
         "v_cvt_i32_f32" => (Plain(|[a, ..]| f(a) as i32 as u32), 1),
         // The source's high half is not looked at.
-        "v_cvt_f32_f16" => (
-            Keep(|[a, ..]| Tracked {
-                value: f16_to_f32(a.value as u16).to_bits(),
-                tags: [0, 0],
-                defined: 3 * (a.defined & 1),
-            }),
-            1,
-        ),
+        "v_cvt_f32_f16" => (Keep(|[a, ..]| Tracked { value: f16_to_f32(a.value as u16).to_bits(), tags: [0, 0], defined: 3 * (a.defined & 1) }), 1),
         "v_cvt_f16_f32" => (Plain(|[a, ..]| f32_to_f16(f(a)).into()), 1),
-        "v_cvt_pkrtz_f16_f32" => (
-            Plain(|[a, b, _]| {
-                u32::from(f32_to_f16_rtz(f(a))) | u32::from(f32_to_f16_rtz(f(b))) << 16
-            }),
-            2,
-        ),
-        "v_cvt_pk_f16_f32" => (
-            Plain(|[a, b, _]| u32::from(f32_to_f16(f(a))) | u32::from(f32_to_f16(f(b))) << 16),
-            2,
-        ),
-        "v_cvt_pk_bf16_f32" => (
-            Plain(|[a, b, _]| u32::from(f32_to_bf16(f(a))) | u32::from(f32_to_bf16(f(b))) << 16),
-            2,
-        ),
+        "v_cvt_pkrtz_f16_f32" => (Plain(|[a, b, _]| u32::from(f32_to_f16_rtz(f(a))) | u32::from(f32_to_f16_rtz(f(b))) << 16), 2),
+        "v_cvt_pk_f16_f32" => (Plain(|[a, b, _]| u32::from(f32_to_f16(f(a))) | u32::from(f32_to_f16(f(b))) << 16), 2),
+        "v_cvt_pk_bf16_f32" => (Plain(|[a, b, _]| u32::from(f32_to_bf16(f(a))) | u32::from(f32_to_bf16(f(b))) << 16), 2),
         _ => return None,
     })
 }

@@ -50,33 +50,13 @@ pub(super) fn incoming(data: &[u8], tags: &[Tag], part: Part, old: Tracked, kept
     let tag = |i: usize| tags.get(i).copied().unwrap_or(0);
     let rest = if kept { old.defined } else { 0 };
     match part {
-        Part::Words => Tracked {
-            value: u32::from_le_bytes([data[0], data[1], data[2], data[3]]),
-            tags: [tag(0), tag(1)],
-            defined: 3,
-        },
+        Part::Words => Tracked { value: u32::from_le_bytes([data[0], data[1], data[2], data[3]]), tags: [tag(0), tag(1)], defined: 3 },
         Part::Zero8 => Tracked::plain(data[0].into()),
         Part::Sign8 => Tracked::plain(data[0] as i8 as i32 as u32),
-        Part::Zero16 => Tracked {
-            value: half(),
-            tags: [tag(0), 0],
-            defined: 3,
-        },
-        Part::Sign16 => Tracked {
-            value: half() as u16 as i16 as i32 as u32,
-            tags: [tag(0), 0],
-            defined: 3,
-        },
-        Part::Low16 => Tracked {
-            value: old.value & 0xffff_0000 | half(),
-            tags: [tag(0), old.tags[1]],
-            defined: 1 | rest & 2,
-        },
-        Part::High16 => Tracked {
-            value: old.value & 0xffff | half() << 16,
-            tags: [old.tags[0], tag(0)],
-            defined: 2 | rest & 1,
-        },
+        Part::Zero16 => Tracked { value: half(), tags: [tag(0), 0], defined: 3 },
+        Part::Sign16 => Tracked { value: half() as u16 as i16 as i32 as u32, tags: [tag(0), 0], defined: 3 },
+        Part::Low16 => Tracked { value: old.value & 0xffff_0000 | half(), tags: [tag(0), old.tags[1]], defined: 1 | rest & 2 },
+        Part::High16 => Tracked { value: old.value & 0xffff | half() << 16, tags: [old.tags[0], tag(0)], defined: 2 | rest & 1 },
     }
 }
 
@@ -91,11 +71,7 @@ impl Wave {
     pub(super) fn vmem(&mut self, m: &mut Machine<'_, '_>, f: &Vmem) -> Run<()> {
         let words = f.bytes.div_ceil(4) as u16;
         self.check_address(f)?;
-        let resource = if let Place::Buffer { resource, .. } = f.place {
-            Some(self.resource(resource)?)
-        } else {
-            None
-        };
+        let resource = if let Place::Buffer { resource, .. } = f.place { Some(self.resource(resource)?) } else { None };
         if f.to_lds {
             return self.load_to_lds(m, f, resource);
         }
@@ -116,68 +92,34 @@ impl Wave {
             if f.store {
                 let (mut data, mut tags) = (Vec::new(), Vec::new());
                 for register in f.data..f.data + words {
-                    outgoing(
-                        self.lane_value(register, lane, halves(f.part))?,
-                        f.part,
-                        &mut data,
-                        &mut tags,
-                    );
+                    outgoing(self.lane_value(register, lane, halves(f.part))?, f.part, &mut data, &mut tags);
                 }
                 let fits = in_range(address, f.bytes, limit);
                 m.world.recorder.report.clamped += u64::from(fits < f.bytes);
                 if fits > 0 {
-                    m.world
-                        .memory
-                        .write(address, &data[..fits as usize])
-                        .map_err(|c| c.by(thread))?;
+                    m.world.memory.write(address, &data[..fits as usize]).map_err(|c| c.by(thread))?;
                 }
             } else {
-                let (data, tags) = self
-                    .fetch(m, address, f.bytes, limit)
-                    .map_err(|c| c.by(thread))?;
+                let (data, tags) = self.fetch(m, address, f.bytes, limit).map_err(|c| c.by(thread))?;
                 for (i, register) in (f.data..f.data + words).enumerate() {
                     let old = self.tracked(register, lane);
-                    let value = incoming(
-                        &data[4 * i..],
-                        tags.get(2 * i..).unwrap_or(&[]),
-                        f.part,
-                        old,
-                        kept,
-                    );
+                    let value = incoming(&data[4 * i..], tags.get(2 * i..).unwrap_or(&[]), f.part, old, kept);
                     self.set_lane(register, lane, value);
                 }
             }
             trace.push((thread, address));
         }
-        m.world
-            .recorder
-            .access(self.site(m), Space::Global, f.store, f.bytes, trace);
-        let vector: Vec<u16> = if f.store {
-            Vec::new()
-        } else {
-            (f.data..f.data + words).collect()
-        };
+        m.world.recorder.access(self.site(m), Space::Global, f.store, f.bytes, trace);
+        let vector: Vec<u16> = if f.store { Vec::new() } else { (f.data..f.data + words).collect() };
         for register in f.data..f.data + words {
-            let free_of_scalar = !matches!(
-                f.place,
-                Place::Buffer {
-                    scalar: Src::S(_),
-                    ..
-                }
-            );
+            let free_of_scalar = !matches!(f.place, Place::Buffer { scalar: Src::S(_), .. });
             match f.store {
                 true if f.bytes > 8 && free_of_scalar => self.hazards.stored_wide(register),
                 true => {}
                 false => self.hazards.wrote(register, User::Memory),
             }
         }
-        self.issue(
-            true,
-            Pending {
-                vector,
-                ..self.pending()
-            },
-        );
+        self.issue(true, Pending { vector, ..self.pending() });
         Ok(())
     }
 
@@ -186,11 +128,7 @@ impl Wave {
         let (vector, scalar): (Vec<u16>, Vec<u8>) = match f.place {
             Place::Flat(v) => (vec![v, v + 1], vec![]),
             Place::Based { base, offset } => (offset.into_iter().collect(), vec![base, base + 1]),
-            Place::Buffer {
-                resource,
-                offset,
-                scalar,
-            } => {
+            Place::Buffer { resource, offset, scalar } => {
                 let mut all: Vec<u8> = (resource..resource + 4).collect();
                 if let Src::S(s) = scalar {
                     all.push(s);
@@ -198,9 +136,7 @@ impl Wave {
                 (offset.into_iter().collect(), all)
             }
         };
-        vector
-            .into_iter()
-            .try_for_each(|r| self.check_read(r, User::Memory))?;
+        vector.into_iter().try_for_each(|r| self.check_read(r, User::Memory))?;
         scalar.into_iter().try_for_each(|r| {
             self.scalar(r)?;
             self.hazards.memory_reads_scalar(r)
@@ -208,88 +144,53 @@ impl Wave {
     }
 
     fn resource(&self, first: u8) -> Run<Resource> {
-        let w = [
-            self.scalar(first)?,
-            self.scalar(first + 1)?,
-            self.scalar(first + 2)?,
-            self.scalar(first + 3)?,
-        ];
+        let w = [self.scalar(first)?, self.scalar(first + 1)?, self.scalar(first + 2)?, self.scalar(first + 3)?];
         let stride = w[1] >> 16 & 0x3fff;
         if stride != 0 || w[1] >> 30 != 0 || w[3] >> 23 & 1 != 0 {
             let sentence = "only raw buffer resources (stride 0, no swizzle) are modelled";
             return Err(Clash::new(FaultKind::InvalidOperand, sentence));
         }
-        Ok(Resource {
-            base: u64::from(w[0]) | u64::from(w[1] & 0xffff) << 32,
-            records: w[2].into(),
-        })
+        Ok(Resource { base: u64::from(w[0]) | u64::from(w[1] & 0xffff) << 32, records: w[2].into() })
     }
 
     fn vector_address(&self, f: &Vmem, resource: Option<Resource>, lane: usize) -> Run<u64> {
-        let offset_of = |v: Option<u16>| {
-            v.map_or(Ok(0), |v| {
-                self.lane_value(v, lane, 3).map(|t| u64::from(t.value))
-            })
-        };
+        let offset_of = |v: Option<u16>| v.map_or(Ok(0), |v| self.lane_value(v, lane, 3).map(|t| u64::from(t.value)));
         Ok(match f.place {
             Place::Flat(v) => {
-                let (low, high) = (
-                    self.lane_value(v, lane, 3)?.value,
-                    self.lane_value(v + 1, lane, 3)?.value,
-                );
+                let (low, high) = (self.lane_value(v, lane, 3)?.value, self.lane_value(v + 1, lane, 3)?.value);
                 (u64::from(low) | u64::from(high) << 32).wrapping_add(f.offset as u64)
             }
             Place::Based { base, offset } => {
                 let base = self.scalar_src(Src::S(base), 2)?;
-                base.wrapping_add(offset_of(offset)?)
-                    .wrapping_add(f.offset as u64)
+                base.wrapping_add(offset_of(offset)?).wrapping_add(f.offset as u64)
             }
             Place::Buffer { offset, scalar, .. } => {
                 let base = resource.map_or(0, |r| r.base);
-                base.wrapping_add(
-                    offset_of(offset)? + self.scalar_src(scalar, 1)? + f.offset as u64,
-                )
+                base.wrapping_add(offset_of(offset)? + self.scalar_src(scalar, 1)? + f.offset as u64)
             }
         })
     }
 
     /// Reads global bytes; what lies beyond `limit` reads as zero.
-    fn fetch(
-        &self,
-        m: &mut Machine<'_, '_>,
-        address: u64,
-        bytes: u32,
-        limit: u64,
-    ) -> Run<(Vec<u8>, Vec<Tag>)> {
+    fn fetch(&self, m: &mut Machine<'_, '_>, address: u64, bytes: u32, limit: u64) -> Run<(Vec<u8>, Vec<Tag>)> {
         let (mut data, mut tags) = (vec![0; bytes as usize], vec![0; bytes as usize / 2]);
         let fits = in_range(address, bytes, limit) as usize;
         m.world.recorder.report.clamped += u64::from(fits < bytes as usize);
         if fits > 0 {
-            m.world
-                .memory
-                .read(address, &mut data[..fits], &mut tags[..fits / 2])?;
+            m.world.memory.read(address, &mut data[..fits], &mut tags[..fits / 2])?;
         }
         Ok((data, tags))
     }
 
     /// LDS address = M0 + instruction offset + 4 or 16 bytes a lane; narrow loads fill a dword.
-    fn load_to_lds(
-        &mut self,
-        m: &mut Machine<'_, '_>,
-        f: &Vmem,
-        resource: Option<Resource>,
-    ) -> Run<()> {
+    fn load_to_lds(&mut self, m: &mut Machine<'_, '_>, f: &Vmem, resource: Option<Resource>) -> Run<()> {
         let base = self.m0()?;
         self.hazards.advance(1);
         if base % 4 != 0 {
-            return Err(
-                Clash::new(FaultKind::Misaligned, "m0 must be a multiple of 4").at(base.into()),
-            );
+            return Err(Clash::new(FaultKind::Misaligned, "m0 must be a multiple of 4").at(base.into()));
         }
         if m.program.header.gfx < Gfx::Gfx950 && base > 0xffff {
-            return Err(
-                Clash::new(FaultKind::SharedOutOfBounds, "m0 has 16 bits here").at(base.into()),
-            );
+            return Err(Clash::new(FaultKind::SharedOutOfBounds, "m0 has 16 bits here").at(base.into()));
         }
         let step = if f.bytes > 4 { 16 } else { 4 };
         let (mut pieces, mut from, mut to) = (Vec::new(), Vec::new(), Vec::new());
@@ -298,16 +199,12 @@ impl Wave {
             let address = self.vector_address(f, resource, lane)?;
             aligned(address, f.bytes.min(4)).map_err(|c| c.by(thread))?;
             let limit = resource.map_or(u64::MAX, |r| r.base.saturating_add(r.records));
-            let (mut data, mut tags) = self
-                .fetch(m, address, f.bytes, limit)
-                .map_err(|c| c.by(thread))?;
+            let (mut data, mut tags) = self.fetch(m, address, f.bytes, limit).map_err(|c| c.by(thread))?;
             if f.bytes < 4 {
                 let word = incoming(&data, &tags, f.part, Tracked::plain(0), true);
                 (data, tags) = (word.value.to_le_bytes().to_vec(), word.tags.to_vec());
             }
-            let target = (u64::from(base))
-                .wrapping_add(f.offset as u64)
-                .wrapping_add(step * lane as u64);
+            let target = (u64::from(base)).wrapping_add(f.offset as u64).wrapping_add(step * lane as u64);
             from.push((thread, address));
             to.push((thread, target));
             pieces.push((thread, target, data, tags));
@@ -317,22 +214,10 @@ impl Wave {
         let site = self.site(m);
         let bytes = f.bytes.max(4);
         let banks: Vec<_> = pieces.iter().map(|p| (p.0 % 64, p.1, bytes)).collect();
-        m.world
-            .recorder
-            .access(site, Space::Global, false, f.bytes, from);
-        m.world
-            .recorder
-            .access(site, Space::Shared, true, bytes, to);
-        m.world
-            .recorder
-            .transactions(site.line, &[&format!("load_lds_b{}", bytes * 8)], &banks);
-        self.issue(
-            true,
-            Pending {
-                copy: Some(copy),
-                ..self.pending()
-            },
-        );
+        m.world.recorder.access(site, Space::Global, false, f.bytes, from);
+        m.world.recorder.access(site, Space::Shared, true, bytes, to);
+        m.world.recorder.transactions(site.line, &[&format!("load_lds_b{}", bytes * 8)], &banks);
+        self.issue(true, Pending { copy: Some(copy), ..self.pending() });
         Ok(())
     }
 
@@ -340,17 +225,10 @@ impl Wave {
     fn check_overwrite(&self, pieces: &[(u32, u64, Vec<u8>, Vec<Tag>)]) -> Run<()> {
         for pending in &self.lgkm {
             for &(_, start, len) in &pending.spans {
-                let hit = pieces
-                    .iter()
-                    .find(|p| p.1 < start + u64::from(len) && start < p.1 + p.2.len() as u64);
+                let hit = pieces.iter().find(|p| p.1 < start + u64::from(len) && start < p.1 + p.2.len() as u64);
                 if let Some(piece) = hit {
-                    let sentence = format!(
-                        "a load to LDS overwrites bytes of the LDS access at line {}, which has not been waited for",
-                        pending.line
-                    );
-                    return Err(Clash::new(FaultKind::AsyncOverwrite, sentence)
-                        .at(piece.1)
-                        .by(piece.0));
+                    let sentence = format!("a load to LDS overwrites bytes of the LDS access at line {}, which has not been waited for", pending.line);
+                    return Err(Clash::new(FaultKind::AsyncOverwrite, sentence).at(piece.1).by(piece.0));
                 }
             }
         }
@@ -361,11 +239,7 @@ impl Wave {
 /// How many of `bytes` lie below `limit`, in whole dwords.
 fn in_range(address: u64, bytes: u32, limit: u64) -> u32 {
     let room = limit.saturating_sub(address);
-    if room >= u64::from(bytes) {
-        bytes
-    } else {
-        room as u32 / 4 * 4
-    }
+    if room >= u64::from(bytes) { bytes } else { room as u32 / 4 * 4 }
 }
 
 fn aligned(address: u64, bytes: u32) -> Run<()> {
@@ -373,9 +247,5 @@ fn aligned(address: u64, bytes: u32) -> Run<()> {
     if address.is_multiple_of(bytes.into()) {
         return Ok(());
     }
-    Err(Clash::new(
-        FaultKind::Misaligned,
-        format!("the address must be a multiple of {bytes}"),
-    )
-    .at(address))
+    Err(Clash::new(FaultKind::Misaligned, format!("the address must be a multiple of {bytes}")).at(address))
 }

@@ -19,11 +19,7 @@ pub(super) type Run<T> = Result<T, Clash>;
 
 /// Name of a vector register.
 pub(super) fn name(register: u16) -> String {
-    if register >= ACC {
-        format!("a{}", register - ACC)
-    } else {
-        format!("v{register}")
-    }
+    if register >= ACC { format!("a{}", register - ACC) } else { format!("v{register}") }
 }
 
 /// Name of a scalar register.
@@ -91,11 +87,7 @@ impl Wave {
             lgkm: VecDeque::new(),
             next_id: 1,
         };
-        let exec = if lanes == 64 {
-            u64::MAX
-        } else {
-            (1 << lanes) - 1
-        };
+        let exec = if lanes == 64 { u64::MAX } else { (1 << lanes) - 1 };
         wave.put_scalar(EXEC, exec as u32);
         wave.put_scalar(EXEC + 1, (exec >> 32) as u32);
         wave
@@ -119,10 +111,7 @@ impl Wave {
         if self.exec() == u64::MAX {
             return Ok(());
         }
-        Err(Clash::new(
-            FaultKind::WarpDivergence,
-            format!("{what} with EXEC = {:#x}: it needs all lanes", self.exec()),
-        ))
+        Err(Clash::new(FaultKind::WarpDivergence, format!("{what} with EXEC = {:#x}: it needs all lanes", self.exec())))
     }
 
     /// Sets a scalar register without any check.
@@ -132,11 +121,7 @@ impl Wave {
     }
 
     fn line_of(&self, id: u32) -> u32 {
-        self.vm
-            .iter()
-            .chain(&self.lgkm)
-            .find(|p| p.id == id)
-            .map_or(0, |p| p.line)
+        self.vm.iter().chain(&self.lgkm).find(|p| p.id == id).map_or(0, |p| p.line)
     }
 
     pub fn in_flight(&self, register: u16) -> bool {
@@ -147,24 +132,13 @@ impl Wave {
         if id == 0 {
             return Ok(());
         }
-        let counter = if self.vm.iter().any(|p| p.id == id) {
-            "vmcnt"
-        } else {
-            "lgkmcnt"
-        };
-        let sentence = format!(
-            "{name} is {verb} while the load at line {} is outstanding ({counter})",
-            self.line_of(id)
-        );
+        let counter = if self.vm.iter().any(|p| p.id == id) { "vmcnt" } else { "lgkmcnt" };
+        let sentence = format!("{name} is {verb} while the load at line {} is outstanding ({counter})", self.line_of(id));
         Err(Clash::new(FaultKind::RegisterInFlight, sentence))
     }
 
     pub fn scalar(&self, register: u8) -> Run<u32> {
-        self.flight(
-            self.s_flight[register as usize],
-            scalar_name(register),
-            "read",
-        )?;
+        self.flight(self.s_flight[register as usize], scalar_name(register), "read")?;
         if self.s_defined[register as usize] {
             return Ok(self.s[register as usize]);
         }
@@ -175,26 +149,16 @@ impl Wave {
     /// A scalar source of one or two words.
     pub fn scalar_src(&self, src: Src, words: u8) -> Run<u64> {
         match src {
-            Src::S(first) if words == 2 => {
-                Ok(u64::from(self.scalar(first)?) | u64::from(self.scalar(first + 1)?) << 32)
-            }
+            Src::S(first) if words == 2 => Ok(u64::from(self.scalar(first)?) | u64::from(self.scalar(first + 1)?) << 32),
             Src::S(first) => Ok(self.scalar(first)?.into()),
-            Src::K(value) => Ok(if words == 2 {
-                value
-            } else {
-                value & 0xffff_ffff
-            }),
+            Src::K(value) => Ok(if words == 2 { value } else { value & 0xffff_ffff }),
             Src::V(register) => unreachable!("{} as a scalar source", name(register)),
         }
     }
 
     /// Writes a scalar register; `by_vector` for the hazards. Call after `hazards.advance`.
     pub fn set_scalar(&mut self, register: u8, value: u32, by_vector: bool) -> Run<()> {
-        self.flight(
-            self.s_flight[register as usize],
-            scalar_name(register),
-            "written",
-        )?;
+        self.flight(self.s_flight[register as usize], scalar_name(register), "written")?;
         self.put_scalar(register, value);
         self.hazards.wrote_scalar(register, by_vector);
         Ok(())
@@ -210,11 +174,7 @@ impl Wave {
     /// counter, which keeps the order.
     pub fn check_write(&mut self, register: u16, user: User, queue: Option<bool>) -> Run<()> {
         let id = self.v_flight[register as usize];
-        let same_queue = queue.is_some_and(|vm| {
-            if vm { &self.vm } else { &self.lgkm }
-                .iter()
-                .any(|p| p.id == id)
-        });
+        let same_queue = queue.is_some_and(|vm| if vm { &self.vm } else { &self.lgkm }.iter().any(|p| p.id == id));
         if !same_queue {
             self.flight(id, name(register), "written")?;
         }
@@ -224,11 +184,7 @@ impl Wave {
     /// Value of a lane, whatever is known of it.
     pub fn tracked(&self, register: u16, lane: usize) -> Tracked {
         let at = register as usize * LANES + lane;
-        Tracked {
-            value: self.v[at],
-            tags: self.v_tags[at],
-            defined: self.v_defined[at],
-        }
+        Tracked { value: self.v[at], tags: self.v_tags[at], defined: self.v_defined[at] }
     }
 
     /// Value of a lane that must be fully written (`halves`: bit 0 low, bit 1 high).
@@ -272,11 +228,7 @@ impl Wave {
         for &register in &pending.sgprs {
             self.s_flight[register as usize] = pending.id;
         }
-        if vm {
-            self.vm.push_back(pending)
-        } else {
-            self.lgkm.push_back(pending)
-        }
+        if vm { self.vm.push_back(pending) } else { self.lgkm.push_back(pending) }
     }
 
     fn complete(&mut self, pending: &Pending, shared: &mut Shared) {

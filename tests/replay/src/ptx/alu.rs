@@ -5,28 +5,16 @@ use crate::number::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 
 /// Low `bits` bits.
 pub(super) fn truncate(value: u64, bits: u32) -> u64 {
-    if bits >= 64 {
-        value
-    } else {
-        value & ((1 << bits) - 1)
-    }
+    if bits >= 64 { value } else { value & ((1 << bits) - 1) }
 }
 
 fn signed(value: u64, bits: u32) -> i64 {
-    if bits >= 64 {
-        value as i64
-    } else {
-        ((value << (64 - bits)) as i64) >> (64 - bits)
-    }
+    if bits >= 64 { value as i64 } else { ((value << (64 - bits)) as i64) >> (64 - bits) }
 }
 
 /// The value as an integer of its type.
 pub(super) fn widen(value: u64, ty: Ty) -> i128 {
-    if ty.is_signed() {
-        i128::from(signed(value, ty.bits()))
-    } else {
-        i128::from(truncate(value, ty.bits()))
-    }
+    if ty.is_signed() { i128::from(signed(value, ty.bits())) } else { i128::from(truncate(value, ty.bits())) }
 }
 
 /// Computes one lane. `Err` says what is not modelled.
@@ -49,21 +37,10 @@ pub(super) fn compute(f: Alu, ty: Ty, s: [u64; 4]) -> Result<u64, String> {
         Alu::MadWide => truncate(((wa * wb) as u64).wrapping_add(s[2]), 2 * bits),
         Alu::Mul24 | Alu::Mad24 => {
             let narrow = |v: u64| {
-                if ty.is_signed() {
-                    i128::from(signed(v, 24))
-                } else {
-                    i128::from(v & 0xff_ffff)
-                }
+                if ty.is_signed() { i128::from(signed(v, 24)) } else { i128::from(v & 0xff_ffff) }
             };
             let product = (narrow(a) * narrow(b)) as u64;
-            truncate(
-                if f == Alu::Mad24 {
-                    product.wrapping_add(c)
-                } else {
-                    product
-                },
-                bits,
-            )
+            truncate(if f == Alu::Mad24 { product.wrapping_add(c) } else { product }, bits)
         }
         Alu::Div if b == 0 => return Err("division by zero".to_string()),
         Alu::Rem if b == 0 => return Err("remainder by zero".to_string()),
@@ -76,9 +53,7 @@ pub(super) fn compute(f: Alu, ty: Ty, s: [u64; 4]) -> Result<u64, String> {
                 truncate(a << count, bits)
             }
         }
-        Alu::Shr if ty.is_signed() => {
-            truncate((signed(a, bits) >> count.min(bits - 1)) as u64, bits)
-        }
+        Alu::Shr if ty.is_signed() => truncate((signed(a, bits) >> count.min(bits - 1)) as u64, bits),
         Alu::Shr => {
             if count >= bits {
                 0
@@ -110,26 +85,16 @@ pub(super) fn compute(f: Alu, ty: Ty, s: [u64; 4]) -> Result<u64, String> {
 /// Any function of three bits, bit by bit; the table's index is `4a + 2b + c`.
 fn lop3(a: u32, b: u32, c: u32, table: u8) -> u32 {
     let pick = |v: u32, set: bool| if set { v } else { !v };
-    (0..8u32).filter(|i| table >> i & 1 == 1).fold(0, |sum, i| {
-        sum | (pick(a, i & 4 != 0) & pick(b, i & 2 != 0) & pick(c, i & 1 != 0))
-    })
+    (0..8u32).filter(|i| table >> i & 1 == 1).fold(0, |sum, i| sum | (pick(a, i & 4 != 0) & pick(b, i & 2 != 0) & pick(c, i & 1 != 0)))
 }
 
 fn extract(a: u64, pos: u32, len: u32, ty: Ty) -> u64 {
     let bits = ty.bits();
     let top = bits - 1;
-    let fill = if !ty.is_signed() || len == 0 {
-        0
-    } else {
-        a >> (pos + len - 1).min(top) & 1
-    };
+    let fill = if !ty.is_signed() || len == 0 { 0 } else { a >> (pos + len - 1).min(top) & 1 };
     let mut out = 0;
     for i in 0..bits {
-        let bit = if i < len && pos + i <= top {
-            a >> (pos + i) & 1
-        } else {
-            fill
-        };
+        let bit = if i < len && pos + i <= top { a >> (pos + i) & 1 } else { fill };
         out |= bit << i;
     }
     out
@@ -166,11 +131,7 @@ fn permute(a: u32, b: u32, selector: u32) -> u32 {
 fn funnel(a: u32, b: u32, count: u32, wrap: bool, left: bool) -> u32 {
     let n = if wrap { count & 31 } else { count.min(32) };
     let all = u64::from(b) << 32 | u64::from(a);
-    if left {
-        ((all << n) >> 32) as u32
-    } else {
-        (all >> n) as u32
-    }
+    if left { ((all << n) >> 32) as u32 } else { (all >> n) as u32 }
 }
 
 fn float(f: Alu, ty: Ty, s: [u64; 4]) -> Result<u64, String> {
@@ -221,11 +182,7 @@ pub(super) fn convert(to: Ty, from: Ty, round: Option<&str>, value: u64) -> Resu
     match (to.is_float(), from.is_float()) {
         (false, false) => {
             let narrow = truncate(widen(value, from) as u64, to.bits());
-            Ok(if to.is_signed() {
-                signed(narrow, to.bits()) as u64
-            } else {
-                narrow
-            })
+            Ok(if to.is_signed() { signed(narrow, to.bits()) as u64 } else { narrow })
         }
         (true, false) => Ok(from_f64(widen(value, from) as f64, to)),
         (false, true) => {
@@ -237,14 +194,7 @@ pub(super) fn convert(to: Ty, from: Ty, round: Option<&str>, value: u64) -> Resu
                 Some("rpi") => x.ceil(),
                 _ => return Err("a conversion to integer needs a rounding".to_string()),
             };
-            Ok(truncate(
-                if to.is_signed() {
-                    x as i64 as u64
-                } else {
-                    x as u64
-                },
-                to.bits(),
-            ))
+            Ok(truncate(if to.is_signed() { x as i64 as u64 } else { x as u64 }, to.bits()))
         }
         (true, true) => match round {
             None | Some("rn") => Ok(from_f64(to_f64(value, from), to)),
@@ -255,11 +205,7 @@ pub(super) fn convert(to: Ty, from: Ty, round: Option<&str>, value: u64) -> Resu
 
 /// `setp`'s comparison.
 pub(super) fn compare(cmp: Cmp, ty: Ty, a: u64, b: u64) -> bool {
-    let order = if ty.is_float() {
-        to_f64(a, ty).partial_cmp(&to_f64(b, ty))
-    } else {
-        Some(widen(a, ty).cmp(&widen(b, ty)))
-    };
+    let order = if ty.is_float() { to_f64(a, ty).partial_cmp(&to_f64(b, ty)) } else { Some(widen(a, ty).cmp(&widen(b, ty))) };
     let Some(order) = order else { return false };
     match cmp {
         Cmp::Eq => order.is_eq(),
@@ -283,25 +229,16 @@ mod tests {
 
     #[test]
     fn swizzle_by_lop3() {
-        assert_eq!(
-            u32_of(Alu::Lop3(0x78), [0b1010, 0b0110, 0b0100, 0]),
-            0b1010 ^ (0b0110 & 0b0100)
-        );
+        assert_eq!(u32_of(Alu::Lop3(0x78), [0b1010, 0b0110, 0b0100, 0]), 0b1010 ^ (0b0110 & 0b0100));
         assert_eq!(u32_of(Alu::Lop3(0xf0), [7, 1, 2, 0]), 7);
     }
 
     #[test]
     fn fields_and_funnels() {
         assert_eq!(u32_of(Alu::Bfe, [0xabcd, 4, 8, 0]), 0xbc);
-        assert_eq!(
-            compute(Alu::Bfe, Ty::S(32), [0x80, 4, 4, 0]).expect("modelled"),
-            0xffff_fff8
-        );
+        assert_eq!(compute(Alu::Bfe, Ty::S(32), [0x80, 4, 4, 0]).expect("modelled"), 0xffff_fff8);
         assert_eq!(u32_of(Alu::Bfi, [0x5, 0xff00, 4, 4,]), 0xff50);
-        assert_eq!(
-            u32_of(Alu::Prmt, [0x3322_1100, 0x7766_5544, 0x5410, 0]),
-            0x5544_1100
-        );
+        assert_eq!(u32_of(Alu::Prmt, [0x3322_1100, 0x7766_5544, 0x5410, 0]), 0x5544_1100);
         assert_eq!(u32_of(Alu::ShfL { wrap: true }, [0x8000_0000, 1, 1, 0]), 3);
         assert_eq!(u32_of(Alu::ShfR { wrap: true }, [0, 1, 1, 0]), 0x8000_0000);
         assert_eq!(u32_of(Alu::ShfR { wrap: false }, [1, 7, 40, 0]), 7);
@@ -310,17 +247,8 @@ mod tests {
 
     #[test]
     fn products_keep_their_sign() {
-        assert_eq!(
-            compute(Alu::MulWide, Ty::S(32), [0xffff_ffff, 4, 0, 0]).expect("modelled"),
-            (-4i64) as u64
-        );
-        assert_eq!(
-            u32_of(Alu::MulHi, [0xffff_ffff, 0xffff_ffff, 0, 0]),
-            0xffff_fffe
-        );
-        assert_eq!(
-            compute(Alu::MadWide, U32, [3, 5, 1 << 40, 0]).expect("modelled"),
-            (1 << 40) + 15
-        );
+        assert_eq!(compute(Alu::MulWide, Ty::S(32), [0xffff_ffff, 4, 0, 0]).expect("modelled"), (-4i64) as u64);
+        assert_eq!(u32_of(Alu::MulHi, [0xffff_ffff, 0xffff_ffff, 0, 0]), 0xffff_fffe);
+        assert_eq!(compute(Alu::MadWide, U32, [3, 5, 1 << 40, 0]).expect("modelled"), (1 << 40) + 15);
     }
 }

@@ -84,11 +84,7 @@ impl<'a> Words<'a> {
 
     /// Removes the first suffix that `f` understands.
     pub fn pick<T>(&mut self, f: impl Fn(&'a str) -> Option<T>) -> Option<T> {
-        let hit = self
-            .rest
-            .iter()
-            .enumerate()
-            .find_map(|(i, w)| f(w).map(|v| (i, v)));
+        let hit = self.rest.iter().enumerate().find_map(|(i, w)| f(w).map(|v| (i, v)));
         hit.map(|(i, v)| {
             self.rest.remove(i);
             v
@@ -96,16 +92,11 @@ impl<'a> Words<'a> {
     }
 
     pub fn ty(&mut self) -> Decoded<Ty> {
-        self.pick(Ty::parse)
-            .ok_or_else(|| "no known type suffix".to_string())
+        self.pick(Ty::parse).ok_or_else(|| "no known type suffix".to_string())
     }
 
     pub fn require(&mut self, word: &str) -> Decoded<()> {
-        if self.take(word) {
-            Ok(())
-        } else {
-            Err(format!("expected the suffix `.{word}`"))
-        }
+        if self.take(word) { Ok(()) } else { Err(format!("expected the suffix `.{word}`")) }
     }
 
     pub fn hints(&mut self) {
@@ -113,29 +104,19 @@ impl<'a> Words<'a> {
     }
 
     pub fn done(&self) -> Decoded<()> {
-        if self.rest.is_empty() {
-            Ok(())
-        } else {
-            Err(format!("unknown suffix `.{}`", self.rest.join(".")))
-        }
+        if self.rest.is_empty() { Ok(()) } else { Err(format!("unknown suffix `.{}`", self.rest.join("."))) }
     }
 }
 
 pub(super) fn want(operands: &[Operand], counts: std::ops::RangeInclusive<usize>) -> Decoded<()> {
-    if counts.contains(&operands.len()) {
-        Ok(())
-    } else {
-        Err(format!("{} operands do not fit", operands.len()))
-    }
+    if counts.contains(&operands.len()) { Ok(()) } else { Err(format!("{} operands do not fit", operands.len())) }
 }
 
 /// Decodes one statement.
 pub(super) fn decode(mnemonic: &str, o: &[Operand]) -> Decoded<Op> {
     let mut parts = mnemonic.split('.');
     let head = parts.next().unwrap_or("");
-    let mut w = Words {
-        rest: parts.collect(),
-    };
+    let mut w = Words { rest: parts.collect() };
     let op = match head {
         "mov" => mov(&mut w, o)?,
         "ld" | "ldu" => decode_memory::load(&mut w, o)?,
@@ -144,44 +125,24 @@ pub(super) fn decode(mnemonic: &str, o: &[Operand]) -> Decoded<Op> {
         "cvta" => {
             want(o, 2..=2)?;
             let to_space = w.take("to");
-            let space = if w.pick(|x| shared_word(x).then_some(())).is_some() {
-                Where::Shared
-            } else {
-                Where::Global
-            };
+            let space = if w.pick(|x| shared_word(x).then_some(())).is_some() { Where::Shared } else { Where::Global };
             if space == Where::Global {
                 w.require("global")?;
             }
             w.require("u64")?;
-            Op::Cvta {
-                to_space,
-                space,
-                dst: reg(&o[0])?,
-                src: src(&o[1])?,
-            }
+            Op::Cvta { to_space, space, dst: reg(&o[0])?, src: src(&o[1])? }
         }
         "setp" => setp(&mut w, o)?,
         "selp" => {
             want(o, 4..=4)?;
-            Op::Selp {
-                ty: w.ty()?,
-                dst: reg(&o[0])?,
-                a: src(&o[1])?,
-                b: src(&o[2])?,
-                p: src(&o[3])?,
-            }
+            Op::Selp { ty: w.ty()?, dst: reg(&o[0])?, a: src(&o[1])?, b: src(&o[2])?, p: src(&o[3])? }
         }
         "cp" => decode_memory::cp(&mut w, o)?,
         "ldmatrix" | "stmatrix" => decode_memory::matrix_move(head, &mut w, o)?,
         "movmatrix" => {
             want(o, 2..=2)?;
-            ["sync", "aligned", "m8n8", "trans", "b16"]
-                .iter()
-                .try_for_each(|word| w.require(word))?;
-            Op::MovMatrix {
-                dst: reg(&o[0])?,
-                src: src(&o[1])?,
-            }
+            ["sync", "aligned", "m8n8", "trans", "b16"].iter().try_for_each(|word| w.require(word))?;
+            Op::MovMatrix { dst: reg(&o[0])?, src: src(&o[1])? }
         }
         "mma" => decode_memory::mma(&mut w, o)?,
         "bar" | "barrier" => barrier(&mut w, o)?,
@@ -256,9 +217,7 @@ fn arithmetic(head: &str, w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
         "shf" if right && wrap != clamp => (Alu::ShfR { wrap }, 3),
         _ => return Err(format!("unknown instruction `{head}`")),
     };
-    if (lo || hi || wide) && !(head.starts_with("mul") || head.starts_with("mad"))
-        || (rounded && !float)
-    {
+    if (lo || hi || wide) && !(head.starts_with("mul") || head.starts_with("mad")) || (rounded && !float) {
         return Err("a suffix does not belong to this instruction".to_string());
     }
     want(o, sources + 1..=sources + 1)?;
@@ -276,12 +235,7 @@ fn arithmetic(head: &str, w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
         (Alu::Lop3(_), _) => return Err("lop3 needs a truth table below 256".to_string()),
         (f, _) => f,
     };
-    Ok(Op::Alu {
-        f,
-        ty,
-        dst: reg(&o[0])?,
-        src: all,
-    })
+    Ok(Op::Alu { f, ty, dst: reg(&o[0])?, src: all })
 }
 
 fn mov(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
@@ -289,53 +243,24 @@ fn mov(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
     let ty = w.ty()?;
     Ok(match (&o[0], &o[1]) {
         (Operand::Vector(parts), value) => {
-            let dst = parts.iter().map(|p| {
-                if matches!(p, Operand::Sink) {
-                    Ok(None)
-                } else {
-                    reg(p).map(Some)
-                }
-            });
-            Op::Unpack {
-                ty,
-                dst: dst.collect::<Decoded<_>>()?,
-                src: src(value)?,
-            }
+            let dst = parts.iter().map(|p| if matches!(p, Operand::Sink) { Ok(None) } else { reg(p).map(Some) });
+            Op::Unpack { ty, dst: dst.collect::<Decoded<_>>()?, src: src(value)? }
         }
-        (dst, Operand::Vector(parts)) => Op::Pack {
-            ty,
-            dst: reg(dst)?,
-            src: parts.iter().map(src).collect::<Decoded<_>>()?,
-        },
-        (dst, value) => Op::Mov {
-            ty,
-            dst: reg(dst)?,
-            src: src(value)?,
-        },
+        (dst, Operand::Vector(parts)) => Op::Pack { ty, dst: reg(dst)?, src: parts.iter().map(src).collect::<Decoded<_>>()? },
+        (dst, value) => Op::Mov { ty, dst: reg(dst)?, src: src(value)? },
     })
 }
 
 fn convert(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
     want(o, 2..=3)?;
-    let round = w.pick(|x| {
-        ["rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi", "rna"]
-            .contains(&x)
-            .then(|| x.to_string())
-    });
+    let round = w.pick(|x| ["rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi", "rna"].contains(&x).then(|| x.to_string()));
     w.take("ftz");
     let (to, from) = (w.ty()?, w.ty()?);
     let second = o.get(2).map(src).transpose()?;
     if second.is_some() != matches!(to, Ty::F16x2 | Ty::Bf16x2) {
         return Err("two sources belong to a packed result".to_string());
     }
-    Ok(Op::Cvt {
-        to,
-        from,
-        round,
-        dst: reg(&o[0])?,
-        src: src(&o[1])?,
-        second,
-    })
+    Ok(Op::Cvt { to, from, round, dst: reg(&o[0])?, src: src(&o[1])?, second })
 }
 
 fn setp(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
@@ -379,15 +304,7 @@ fn setp(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
         (None, None) => None,
         _ => return Err("a combining setp has four operands".to_string()),
     };
-    Ok(Op::Setp {
-        cmp,
-        ty,
-        dst,
-        other,
-        a: src(&o[1])?,
-        b: src(&o[2])?,
-        join,
-    })
+    Ok(Op::Setp { cmp, ty, dst, other, a: src(&o[1])?, b: src(&o[2])?, join })
 }
 
 fn barrier(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
@@ -400,10 +317,7 @@ fn barrier(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
     w.require("sync")?;
     w.take("aligned");
     want(o, 1..=2)?;
-    Ok(Op::Barrier {
-        id: src(&o[0])?,
-        count: o.get(1).map(src).transpose()?,
-    })
+    Ok(Op::Barrier { id: src(&o[0])?, count: o.get(1).map(src).transpose()? })
 }
 
 fn shuffle(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
@@ -424,13 +338,5 @@ fn shuffle(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
         Operand::Pair(a, b) => (*a, Some(*b)),
         single => (reg(single)?, None),
     };
-    Ok(Op::Shfl {
-        mode,
-        dst,
-        ok,
-        a: src(&o[1])?,
-        b: src(&o[2])?,
-        c: src(&o[3])?,
-        mask: src(&o[4])?,
-    })
+    Ok(Op::Shfl { mode, dst, ok, a: src(&o[1])?, b: src(&o[2])?, c: src(&o[3])?, mask: src(&o[4])? })
 }

@@ -42,20 +42,11 @@ pub(super) fn load(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
     check_vector(ty, dst.len(), len)?;
     if is_param {
         return match &o[1] {
-            Operand::ParamAddr(offset) => Ok(Op::LdParam {
-                ty,
-                dst,
-                offset: *offset,
-            }),
+            Operand::ParamAddr(offset) => Ok(Op::LdParam { ty, dst, offset: *offset }),
             other => Err(format!("expected a parameter, found {other:?}")),
         };
     }
-    Ok(Op::Ld {
-        space,
-        ty,
-        dst,
-        addr: addr(&o[1])?,
-    })
+    Ok(Op::Ld { space, ty, dst, addr: addr(&o[1])? })
 }
 
 pub(super) fn store(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
@@ -64,12 +55,7 @@ pub(super) fn store(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
     w.hints();
     let (ty, src) = (w.ty()?, srcs(&o[1])?);
     check_vector(ty, src.len(), len)?;
-    Ok(Op::St {
-        space,
-        ty,
-        src,
-        addr: addr(&o[0])?,
-    })
+    Ok(Op::St { space, ty, src, addr: addr(&o[0])? })
 }
 
 pub(super) fn cp(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
@@ -101,12 +87,7 @@ pub(super) fn cp(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
         _ => return Err("cp.async copies 16 bytes, with .ca also 4 or 8".to_string()),
     };
     let src_bytes = o.get(3).map(src).transpose()?;
-    Ok(Op::CpAsync {
-        bytes,
-        dst: addr(&o[0])?,
-        src: addr(&o[1])?,
-        src_bytes,
-    })
+    Ok(Op::CpAsync { bytes, dst: addr(&o[0])?, src: addr(&o[1])?, src_bytes })
 }
 
 pub(super) fn matrix_move(head: &str, w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
@@ -118,32 +99,18 @@ pub(super) fn matrix_move(head: &str, w: &mut Words<'_>, o: &[Operand]) -> Decod
         return Err("expected the suffix `.shared`".to_string());
     }
     let trans = w.take("trans");
-    let count = w
-        .pick(|x| x.strip_prefix('x').and_then(|n| n.parse::<usize>().ok()))
-        .unwrap_or(0);
+    let count = w.pick(|x| x.strip_prefix('x').and_then(|n| n.parse::<usize>().ok())).unwrap_or(0);
     let given = |n: usize| {
-        if n == count && [1, 2, 4].contains(&n) {
-            Ok(())
-        } else {
-            Err(format!("{n} registers for .x{count}"))
-        }
+        if n == count && [1, 2, 4].contains(&n) { Ok(()) } else { Err(format!("{n} registers for .x{count}")) }
     };
     if head == "ldmatrix" {
         let dst = regs(&o[0])?;
         given(dst.len())?;
-        return Ok(Op::LdMatrix {
-            dst,
-            trans,
-            addr: addr(&o[1])?,
-        });
+        return Ok(Op::LdMatrix { dst, trans, addr: addr(&o[1])? });
     }
     let src = srcs(&o[1])?;
     given(src.len())?;
-    Ok(Op::StMatrix {
-        src,
-        trans,
-        addr: addr(&o[0])?,
-    })
+    Ok(Op::StMatrix { src, trans, addr: addr(&o[0])? })
 }
 
 pub(super) fn mma(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
@@ -169,14 +136,9 @@ pub(super) fn mma(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
     let form = MmaForm { k, a, b, acc: d_ty };
     let (d, a, b, c) = (regs(&o[0])?, srcs(&o[1])?, srcs(&o[2])?, srcs(&o[3])?);
     let acc_regs = if d_ty == Ty::F16 { 2 } else { 4 };
-    let (a_regs, b_regs) = (
-        (16 * k * form.a.bits() / 1024) as usize,
-        (8 * k * form.b.bits() / 1024) as usize,
-    );
+    let (a_regs, b_regs) = ((16 * k * form.a.bits() / 1024) as usize, (8 * k * form.b.bits() / 1024) as usize);
     if (d.len(), a.len(), b.len(), c.len()) != (acc_regs, a_regs, b_regs, acc_regs) {
-        return Err(format!(
-            "expected {acc_regs}, {a_regs}, {b_regs}, {acc_regs} registers"
-        ));
+        return Err(format!("expected {acc_regs}, {a_regs}, {b_regs}, {acc_regs} registers"));
     }
     Ok(Op::Mma { form, d, a, b, c })
 }

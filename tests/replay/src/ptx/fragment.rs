@@ -5,10 +5,7 @@
 /// Row and column of element `i` of A (16 x K).
 pub(super) fn a(lane: u32, i: u32, e: u32) -> (u32, u32) {
     let (g, t, register) = (lane >> 2, lane & 3, i / e);
-    (
-        g + 8 * (register & 1),
-        t * e + i % e + 4 * e * (register >> 1),
-    )
+    (g + 8 * (register & 1), t * e + i % e + 4 * e * (register >> 1))
 }
 
 /// Row (k) and column of element `i` of B (K x 8).
@@ -43,12 +40,7 @@ mod tests {
             let e = 32 / value.get("bits").and_then(Json::number).expect("bits") as u32;
             for (lane, row) in value.get("map").expect("map").list().iter().enumerate() {
                 for (i, entry) in row.list().iter().enumerate() {
-                    let want: Vec<u32> = entry
-                        .list()
-                        .iter()
-                        .filter_map(Json::number)
-                        .map(|n| n as u32)
-                        .collect();
+                    let want: Vec<u32> = entry.list().iter().filter_map(Json::number).map(|n| n as u32).collect();
                     let (lane, i) = (lane as u32, i as u32);
                     let (row, col) = match kind {
                         "a" => super::a(lane, i, e),
@@ -56,11 +48,7 @@ mod tests {
                         "c" => super::c(lane, i),
                         _ => super::m8n8(lane, i % 2, kind == "ldmatrix.trans"),
                     };
-                    let got = if want.len() == 3 {
-                        vec![i / 2, row, col]
-                    } else {
-                        vec![row, col]
-                    };
+                    let got = if want.len() == 3 { vec![i / 2, row, col] } else { vec![row, col] };
                     assert_eq!(got, want, "{kind} lane {lane} element {i}");
                     seen += 1;
                 }

@@ -14,57 +14,26 @@ use crate::tags::Tag;
 
 impl Warp {
     /// The row addresses of `count` matrices, checked.
-    fn rows(
-        &mut self,
-        m: &mut Machine<'_, '_>,
-        addr: Addr,
-        count: usize,
-        on: u32,
-        is_write: bool,
-    ) -> Run<Vec<u64>> {
+    fn rows(&mut self, m: &mut Machine<'_, '_>, addr: Addr, count: usize, on: u32, is_write: bool) -> Run<Vec<u64>> {
         self.full(on, "a matrix move")?;
         let mut rows = Vec::with_capacity(8 * count);
         for lane in 0..8 * count {
             let address = self.address(m, lane, addr)?;
             if !address.is_multiple_of(16) {
-                let clash = Clash::new(
-                    FaultKind::Misaligned,
-                    "a row of an 8x8 matrix must be a multiple of 16",
-                );
+                let clash = Clash::new(FaultKind::Misaligned, "a row of an 8x8 matrix must be a multiple of 16");
                 return Err(clash.at(address).by(self.thread(lane)));
             }
             rows.push(address);
         }
         let site = self.site(m);
-        let trace = rows
-            .iter()
-            .enumerate()
-            .map(|(lane, &at)| (self.thread(lane), at))
-            .collect();
-        m.world
-            .recorder
-            .access(site, Space::Shared, is_write, 16, trace);
-        let banks: Vec<_> = rows
-            .iter()
-            .enumerate()
-            .map(|(lane, &at)| (lane as u32, at, 16))
-            .collect();
-        m.world.recorder.transactions(
-            site.line,
-            &[if is_write { "stmatrix" } else { "ldmatrix" }],
-            &banks,
-        );
+        let trace = rows.iter().enumerate().map(|(lane, &at)| (self.thread(lane), at)).collect();
+        m.world.recorder.access(site, Space::Shared, is_write, 16, trace);
+        let banks: Vec<_> = rows.iter().enumerate().map(|(lane, &at)| (lane as u32, at, 16)).collect();
+        m.world.recorder.transactions(site.line, &[if is_write { "stmatrix" } else { "ldmatrix" }], &banks);
         Ok(rows)
     }
 
-    pub(super) fn load_matrix(
-        &mut self,
-        m: &mut Machine<'_, '_>,
-        dst: &[Reg],
-        trans: bool,
-        addr: Addr,
-        on: u32,
-    ) -> Run<()> {
+    pub(super) fn load_matrix(&mut self, m: &mut Machine<'_, '_>, dst: &[Reg], trans: bool, addr: Addr, on: u32) -> Run<()> {
         let rows = self.rows(m, addr, dst.len(), on, false)?;
         let line = self.site(m).line;
         for (matrix, reg) in dst.iter().enumerate() {
@@ -74,9 +43,7 @@ impl Warp {
                     let (row, col) = fragment::m8n8(lane as u32, i, trans);
                     let address = rows[8 * matrix + row as usize] + 2 * u64::from(col);
                     let (mut data, mut tag) = ([0; 2], [0]);
-                    m.world
-                        .shared
-                        .read(self.thread(lane), line, address, &mut data, &mut tag)?;
+                    m.world.shared.read(self.thread(lane), line, address, &mut data, &mut tag)?;
                     value |= u64::from(u16::from_le_bytes(data)) << (16 * i);
                     tags[i as usize] = tag[0];
                 }
@@ -86,14 +53,7 @@ impl Warp {
         Ok(())
     }
 
-    pub(super) fn store_matrix(
-        &mut self,
-        m: &mut Machine<'_, '_>,
-        src: &[Src],
-        trans: bool,
-        addr: Addr,
-        on: u32,
-    ) -> Run<()> {
+    pub(super) fn store_matrix(&mut self, m: &mut Machine<'_, '_>, src: &[Src], trans: bool, addr: Addr, on: u32) -> Run<()> {
         let rows = self.rows(m, addr, src.len(), on, true)?;
         let line = self.site(m).line;
         for (matrix, source) in src.iter().enumerate() {
@@ -103,13 +63,7 @@ impl Warp {
                     let (row, col) = fragment::m8n8(lane as u32, i, trans);
                     let address = rows[8 * matrix + row as usize] + 2 * u64::from(col);
                     let data = ((cell.value >> (16 * i)) as u16).to_le_bytes();
-                    m.world.shared.write(
-                        self.thread(lane),
-                        line,
-                        address,
-                        &data,
-                        &[cell.tags[i as usize]],
-                    )?;
+                    m.world.shared.write(self.thread(lane), line, address, &data, &[cell.tags[i as usize]])?;
                 }
             }
         }
@@ -117,13 +71,7 @@ impl Warp {
     }
 
     /// `movmatrix`: the lane that held (row, col) in the row form now holds it in the column form.
-    pub(super) fn transpose(
-        &mut self,
-        m: &Machine<'_, '_>,
-        dst: Reg,
-        src: Src,
-        on: u32,
-    ) -> Run<()> {
+    pub(super) fn transpose(&mut self, m: &Machine<'_, '_>, dst: Reg, src: Src, on: u32) -> Run<()> {
         self.full(on, "movmatrix")?;
         let mut results = Vec::with_capacity(LANES);
         for lane in 0..LANES {
@@ -136,21 +84,11 @@ impl Warp {
             }
             results.push(Cell::new(value, tags));
         }
-        results
-            .into_iter()
-            .enumerate()
-            .for_each(|(lane, cell)| self.set(lane, dst, cell));
+        results.into_iter().enumerate().for_each(|(lane, cell)| self.set(lane, dst, cell));
         Ok(())
     }
 
-    pub(super) fn multiply(
-        &mut self,
-        m: &mut Machine<'_, '_>,
-        form: MmaForm,
-        d: &[Reg],
-        [a, b, c]: [&[Src]; 3],
-        on: u32,
-    ) -> Run<()> {
+    pub(super) fn multiply(&mut self, m: &mut Machine<'_, '_>, form: MmaForm, d: &[Reg], [a, b, c]: [&[Src]; 3], on: u32) -> Run<()> {
         self.full(on, "mma")?;
         let k = form.k as usize;
         let (mut a_values, mut b_values) = (vec![0f64; 16 * k], vec![0f64; k * 8]);
@@ -167,17 +105,14 @@ impl Warp {
             for i in 0..4 {
                 let (row, col) = fragment::c(lane as u32, i);
                 let start = self.accumulator(m, lane, i as usize, form.acc, c)?;
-                let products =
-                    (0..k).map(|n| a_values[row as usize * k + n] * b_values[n * 8 + col as usize]);
+                let products = (0..k).map(|n| a_values[row as usize * k + n] * b_values[n * 8 + col as usize]);
                 results.push(start + products.sum::<f64>());
             }
         }
         for lane in 0..LANES {
             let r = &results[4 * lane..4 * lane + 4];
             match form.acc {
-                Ty::F32 => (0..4).for_each(|i| {
-                    self.set(lane, d[i], Cell::plain((r[i] as f32).to_bits().into()))
-                }),
+                Ty::F32 => (0..4).for_each(|i| self.set(lane, d[i], Cell::plain((r[i] as f32).to_bits().into()))),
                 Ty::F16 => (0..2).for_each(|i| {
                     let pair = [r[2 * i], r[2 * i + 1]].map(|v| u64::from(f32_to_f16(v as f32)));
                     self.set(lane, d[i], Cell::plain(pair[0] | pair[1] << 16));
@@ -200,13 +135,7 @@ impl Warp {
     }
 
     /// Hands each element (lane, index, elements a register, value) to `put`; returns the tags.
-    fn gather(
-        &self,
-        m: &Machine<'_, '_>,
-        regs: &[Src],
-        ty: Ty,
-        mut put: impl FnMut(u32, u32, u32, f64),
-    ) -> Run<Vec<Tag>> {
+    fn gather(&self, m: &Machine<'_, '_>, regs: &[Src], ty: Ty, mut put: impl FnMut(u32, u32, u32, f64)) -> Run<Vec<Tag>> {
         let bits = ty.bits();
         let per_register = 32 / bits;
         let mut tags = Vec::new();
@@ -223,12 +152,7 @@ impl Warp {
                         // tf32: the low 13 bits are ignored.
                         _ => f32::from_bits(raw as u32 & !0x1fff).into(),
                     };
-                    put(
-                        lane as u32,
-                        r as u32 * per_register + i,
-                        per_register,
-                        value,
-                    );
+                    put(lane as u32, r as u32 * per_register + i, per_register, value);
                     tags.push(cell.tags[(i * bits / 16) as usize]);
                 }
             }
@@ -236,19 +160,10 @@ impl Warp {
         Ok(tags)
     }
 
-    fn accumulator(
-        &self,
-        m: &Machine<'_, '_>,
-        lane: usize,
-        i: usize,
-        ty: Ty,
-        c: &[Src],
-    ) -> Run<f64> {
+    fn accumulator(&self, m: &Machine<'_, '_>, lane: usize, i: usize, ty: Ty, c: &[Src]) -> Run<f64> {
         Ok(match ty {
             Ty::F32 => f32::from_bits(self.get(m, lane, c[i])?.value as u32).into(),
-            Ty::F16 => {
-                f16_to_f32((self.get(m, lane, c[i / 2])?.value >> (16 * (i % 2))) as u16).into()
-            }
+            Ty::F16 => f16_to_f32((self.get(m, lane, c[i / 2])?.value >> (16 * (i % 2))) as u16).into(),
             _ => f64::from(self.get(m, lane, c[i])?.value as u32 as i32),
         })
     }

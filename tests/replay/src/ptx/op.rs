@@ -51,10 +51,7 @@ impl Ty {
             "f64" => Ty::F64,
             _ => {
                 let (head, bits) = word.split_at_checked(1)?;
-                let bits: u32 = bits
-                    .parse()
-                    .ok()
-                    .filter(|b| [8, 16, 32, 64, 128].contains(b))?;
+                let bits: u32 = bits.parse().ok().filter(|b| [8, 16, 32, 64, 128].contains(b))?;
                 match head {
                     "b" => Ty::B(bits),
                     "u" if bits < 128 => Ty::U(bits),
@@ -208,124 +205,30 @@ pub(super) struct Guard {
 /// A decoded operation.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Op {
-    Alu {
-        f: Alu,
-        ty: Ty,
-        dst: Reg,
-        src: [Src; 4],
-    },
-    Setp {
-        cmp: Cmp,
-        ty: Ty,
-        dst: Reg,
-        other: Option<Reg>,
-        a: Src,
-        b: Src,
-        join: Option<(Join, Src, bool)>,
-    },
-    Selp {
-        ty: Ty,
-        dst: Reg,
-        a: Src,
-        b: Src,
-        p: Src,
-    },
-    Mov {
-        ty: Ty,
-        dst: Reg,
-        src: Src,
-    },
-    Pack {
-        ty: Ty,
-        dst: Reg,
-        src: Vec<Src>,
-    },
-    Unpack {
-        ty: Ty,
-        dst: Vec<Option<Reg>>,
-        src: Src,
-    },
-    Cvt {
-        to: Ty,
-        from: Ty,
-        round: Option<String>,
-        dst: Reg,
-        src: Src,
-        second: Option<Src>,
-    },
-    Cvta {
-        to_space: bool,
-        space: Where,
-        dst: Reg,
-        src: Src,
-    },
-    LdParam {
-        ty: Ty,
-        dst: Vec<Reg>,
-        offset: i64,
-    },
-    Ld {
-        space: Where,
-        ty: Ty,
-        dst: Vec<Reg>,
-        addr: Addr,
-    },
-    St {
-        space: Where,
-        ty: Ty,
-        src: Vec<Src>,
-        addr: Addr,
-    },
-    CpAsync {
-        bytes: u32,
-        dst: Addr,
-        src: Addr,
-        src_bytes: Option<Src>,
-    },
+    Alu { f: Alu, ty: Ty, dst: Reg, src: [Src; 4] },
+    Setp { cmp: Cmp, ty: Ty, dst: Reg, other: Option<Reg>, a: Src, b: Src, join: Option<(Join, Src, bool)> },
+    Selp { ty: Ty, dst: Reg, a: Src, b: Src, p: Src },
+    Mov { ty: Ty, dst: Reg, src: Src },
+    Pack { ty: Ty, dst: Reg, src: Vec<Src> },
+    Unpack { ty: Ty, dst: Vec<Option<Reg>>, src: Src },
+    Cvt { to: Ty, from: Ty, round: Option<String>, dst: Reg, src: Src, second: Option<Src> },
+    Cvta { to_space: bool, space: Where, dst: Reg, src: Src },
+    LdParam { ty: Ty, dst: Vec<Reg>, offset: i64 },
+    Ld { space: Where, ty: Ty, dst: Vec<Reg>, addr: Addr },
+    St { space: Where, ty: Ty, src: Vec<Src>, addr: Addr },
+    CpAsync { bytes: u32, dst: Addr, src: Addr, src_bytes: Option<Src> },
     CommitGroup,
     WaitGroup(u32),
     WaitAll,
-    LdMatrix {
-        dst: Vec<Reg>,
-        trans: bool,
-        addr: Addr,
-    },
-    StMatrix {
-        src: Vec<Src>,
-        trans: bool,
-        addr: Addr,
-    },
-    MovMatrix {
-        dst: Reg,
-        src: Src,
-    },
-    Mma {
-        form: MmaForm,
-        d: Vec<Reg>,
-        a: Vec<Src>,
-        b: Vec<Src>,
-        c: Vec<Src>,
-    },
-    Barrier {
-        id: Src,
-        count: Option<Src>,
-    },
-    WarpSync {
-        mask: Src,
-    },
+    LdMatrix { dst: Vec<Reg>, trans: bool, addr: Addr },
+    StMatrix { src: Vec<Src>, trans: bool, addr: Addr },
+    MovMatrix { dst: Reg, src: Src },
+    Mma { form: MmaForm, d: Vec<Reg>, a: Vec<Src>, b: Vec<Src>, c: Vec<Src> },
+    Barrier { id: Src, count: Option<Src> },
+    WarpSync { mask: Src },
     Fence,
-    Shfl {
-        mode: Exchange,
-        dst: Reg,
-        ok: Option<Reg>,
-        a: Src,
-        b: Src,
-        c: Src,
-        mask: Src,
-    },
-    Bra {
-        target: usize,
-    },
+    Shfl { mode: Exchange, dst: Reg, ok: Option<Reg>, a: Src, b: Src, c: Src, mask: Src },
+    Bra { target: usize },
     Exit,
 }
 

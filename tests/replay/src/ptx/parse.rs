@@ -79,23 +79,12 @@ type Parsed<T> = Result<T, ParseFault>;
 
 impl Parser {
     pub(super) fn fault<T>(&self, line: u32, sentence: impl Into<String>) -> Parsed<T> {
-        let text = self
-            .lines
-            .get(line as usize - 1)
-            .cloned()
-            .unwrap_or_default();
-        Err(ParseFault {
-            line,
-            text,
-            sentence: sentence.into(),
-        })
+        let text = self.lines.get(line as usize - 1).cloned().unwrap_or_default();
+        Err(ParseFault { line, text, sentence: sentence.into() })
     }
 
     fn line(&self) -> u32 {
-        self.tokens
-            .get(self.at)
-            .or(self.tokens.last())
-            .map_or(1, |t| t.line)
+        self.tokens.get(self.at).or(self.tokens.last()).map_or(1, |t| t.line)
     }
 
     fn peek(&self) -> &str {
@@ -118,10 +107,7 @@ impl Parser {
         if self.eat(word) {
             return Ok(());
         }
-        self.fault(
-            self.line(),
-            format!("expected `{word}`, found `{}`", self.peek()),
-        )
+        self.fault(self.line(), format!("expected `{word}`, found `{}`", self.peek()))
     }
 
     fn number(&mut self) -> Parsed<i64> {
@@ -129,11 +115,7 @@ impl Parser {
         let negative = self.eat("-");
         let word = self.next();
         match integer(&word) {
-            Some(value) => Ok(if negative {
-                (value as i64).wrapping_neg()
-            } else {
-                value as i64
-            }),
+            Some(value) => Ok(if negative { (value as i64).wrapping_neg() } else { value as i64 }),
             None => self.fault(line, format!("expected a number, found `{word}`")),
         }
     }
@@ -241,9 +223,7 @@ impl Parser {
             bytes *= self.number()? as u32;
             self.expect("]")?;
         }
-        let at = self
-            .params
-            .next_multiple_of(align.unwrap_or(ty.bytes()).max(1));
+        let at = self.params.next_multiple_of(align.unwrap_or(ty.bytes()).max(1));
         self.params = at + bytes;
         self.scopes[0].insert(name, Name::Param(at));
         Ok(())
@@ -267,11 +247,7 @@ impl Parser {
         };
         let mut bytes = ty.bytes();
         if self.eat("[") {
-            bytes = if self.peek() == "]" {
-                0
-            } else {
-                bytes * self.number()? as u32
-            };
+            bytes = if self.peek() == "]" { 0 } else { bytes * self.number()? as u32 };
             self.expect("]")?;
         }
         self.expect(";")?;
@@ -280,10 +256,7 @@ impl Parser {
             // Dynamic shared memory lies behind everything static, whatever the order of declaration.
             let all_declared = !self.tokens[self.at..].iter().any(|t| t.text == ".shared");
             if self.extern_shared || !all_declared {
-                return self.fault(
-                    line,
-                    "declare one .extern .shared array, behind the other .shared variables",
-                );
+                return self.fault(line, "declare one .extern .shared array, behind the other .shared variables");
             }
             self.extern_shared = true;
             self.shared = self.shared.next_multiple_of(align.max(16));
@@ -347,10 +320,7 @@ impl Parser {
                 vec![name]
             };
             for name in names {
-                let reg = Reg {
-                    cell: self.cells,
-                    bits: ty.bits(),
-                };
+                let reg = Reg { cell: self.cells, bits: ty.bits() };
                 self.cells += cells;
                 let scope = self.scopes.last_mut().expect("a scope");
                 if scope.insert(name.clone(), Name::Reg(reg)).is_some() {
@@ -370,9 +340,7 @@ impl Parser {
             let negated = self.eat("!");
             let name = self.next();
             match self.lookup(&name) {
-                Some(Name::Reg(reg)) if reg.bits == 1 => {
-                    guard = Some(super::op::Guard { reg, negated })
-                }
+                Some(Name::Reg(reg)) if reg.bits == 1 => guard = Some(super::op::Guard { reg, negated }),
                 _ => return self.fault(line, format!("`{name}` is no predicate")),
             }
             mnemonic = self.next();
@@ -398,12 +366,7 @@ impl Parser {
                 return self.fault(line, "a branch needs a label");
             }
         }
-        self.code.push(Stmt {
-            line,
-            mnemonic,
-            guard,
-            op,
-        });
+        self.code.push(Stmt { line, mnemonic, guard, op });
         Ok(())
     }
 
@@ -456,13 +419,8 @@ impl Parser {
                 let offset = if self.eat("+") { self.number()? } else { 0 };
                 Ok(Operand::Src(Src::Shared(at.wrapping_add(offset as u32))))
             }
-            Some(Name::Param(_)) => self.fault(
-                line,
-                "a parameter's address is not modelled: load it with ld.param",
-            ),
-            None if word.starts_with('%') => {
-                self.fault(line, format!("register `{word}` is not declared"))
-            }
+            Some(Name::Param(_)) => self.fault(line, "a parameter's address is not modelled: load it with ld.param"),
+            None if word.starts_with('%') => self.fault(line, format!("register `{word}` is not declared")),
             None => Ok(Operand::Label(word)),
         }
     }
@@ -497,18 +455,9 @@ impl Parser {
         }
         match (name, literal) {
             (Some(Name::Param(at)), _) => Ok(Operand::ParamAddr(i64::from(at) + offset)),
-            (Some(Name::Reg(reg)), _) => Ok(Operand::Addr(Addr {
-                base: Src::Reg(reg),
-                offset,
-            })),
-            (Some(Name::Shared(at)), _) => Ok(Operand::Addr(Addr {
-                base: Src::Shared(at),
-                offset,
-            })),
-            (None, Some(value)) => Ok(Operand::Addr(Addr {
-                base: Src::Imm(value),
-                offset,
-            })),
+            (Some(Name::Reg(reg)), _) => Ok(Operand::Addr(Addr { base: Src::Reg(reg), offset })),
+            (Some(Name::Shared(at)), _) => Ok(Operand::Addr(Addr { base: Src::Shared(at), offset })),
+            (None, Some(value)) => Ok(Operand::Addr(Addr { base: Src::Imm(value), offset })),
             _ => self.fault(line, format!("`{word}` is not declared")),
         }
     }
@@ -523,9 +472,7 @@ fn integer(word: &str) -> Option<u64> {
 }
 
 fn special(word: &str) -> Option<Special> {
-    let word = word
-        .strip_prefix('%')
-        .or((word == "WARP_SZ").then_some(word))?;
+    let word = word.strip_prefix('%').or((word == "WARP_SZ").then_some(word))?;
     let (head, axis) = word.split_once('.').unwrap_or((word, ""));
     let axis = match axis {
         "x" => Some(0),

@@ -16,11 +16,7 @@ pub(super) struct Cell {
 
 impl Cell {
     pub fn new(value: u64, tags: [Tag; 4]) -> Self {
-        Cell {
-            value,
-            tags,
-            defined: true,
-        }
+        Cell { value, tags, defined: true }
     }
 
     pub fn plain(value: u64) -> Self {
@@ -28,10 +24,7 @@ impl Cell {
     }
 
     pub fn low(self) -> Word {
-        Word {
-            value: self.value as u32,
-            tags: [self.tags[0], self.tags[1]],
-        }
+        Word { value: self.value as u32, tags: [self.tags[0], self.tags[1]] }
     }
 }
 
@@ -87,9 +80,6 @@ impl Warp {
 
     /// The address operand of one lane.
     pub fn address(&self, m: &Machine<'_, '_>, lane: usize, addr: Addr) -> Run<u64> {
-        Ok(self
-            .get(m, lane, addr.base)?
-            .value
-            .wrapping_add(addr.offset as u64))
+        Ok(self.get(m, lane, addr.base)?.value.wrapping_add(addr.offset as u64))
     }
 }

@@ -56,11 +56,7 @@ pub(crate) fn run_block(
     let threads = launch.threads();
     let bytes = program.shared_bytes + launch.dynamic_shared;
     if params.len() as u32 != program.param_bytes {
-        let sentence = format!(
-            "{} bytes of parameters given, the entry takes {}",
-            params.len(),
-            program.param_bytes
-        );
+        let sentence = format!("{} bytes of parameters given, the entry takes {}", params.len(), program.param_bytes);
         return Err((0, Clash::new(FaultKind::Parameter, sentence)));
     }
     let fits = match program.threads {
@@ -69,38 +65,20 @@ pub(crate) fn run_block(
         Threads::AtMost(n) => threads <= n,
     };
     if !fits {
-        let sentence = format!(
-            "{threads} threads, but the entry asks for {:?}",
-            program.threads
-        );
+        let sentence = format!("{threads} threads, but the entry asks for {:?}", program.threads);
         return Err((0, Clash::new(FaultKind::Parameter, sentence)));
     }
     recorder.report.shared_base = SHARED_BASE;
     recorder.report.shared_bytes = bytes;
     let shared = Shared::new(SHARED_BASE, bytes, threads, LANES as u32, false);
-    let world = World {
-        memory,
-        shared,
-        recorder,
-        block,
-    };
-    let mut machine = Machine {
-        program,
-        launch,
-        params,
-        world,
-        steps: 0,
-    };
+    let world = World { memory, shared, recorder, block };
+    let mut machine = Machine { program, launch, params, world, steps: 0 };
     let mut warps: Vec<Warp> = (0..threads.div_ceil(LANES as u32))
         .map(|index| {
             let lanes = (threads - index * LANES as u32).min(LANES as u32);
             Warp {
                 index,
-                live: if lanes == 32 {
-                    u32::MAX
-                } else {
-                    (1 << lanes) - 1
-                },
+                live: if lanes == 32 { u32::MAX } else { (1 << lanes) - 1 },
                 pc: [0; LANES],
                 cells: vec![Cell::default(); program.cells as usize * LANES],
                 copies: (0..LANES).map(|_| Copies::default()).collect(),
@@ -112,8 +90,7 @@ pub(crate) fn run_block(
     loop {
         for warp in &mut warps {
             while warp.live != 0 && warp.waiting.is_none() {
-                warp.step(&mut machine)
-                    .map_err(|c| machine.world.shared.choose(warp.line, c))?;
+                warp.step(&mut machine).map_err(|c| machine.world.shared.choose(warp.line, c))?;
             }
         }
         machine.world.shared.early_read()?;
@@ -128,25 +105,14 @@ impl Machine<'_, '_> {
     /// Lets the warps of a complete barrier go on.
     fn release(&mut self, warps: &mut [Warp], threads: u32) -> Result<(), (u32, Clash)> {
         for id in 0..16 {
-            let here: Vec<usize> = (0..warps.len())
-                .filter(|&w| warps[w].waiting.is_some_and(|(i, _)| i == id))
-                .collect();
+            let here: Vec<usize> = (0..warps.len()).filter(|&w| warps[w].waiting.is_some_and(|(i, _)| i == id)).collect();
             let Some(&first) = here.first() else { continue };
             let count = warps[first].waiting.and_then(|(_, c)| c);
-            if let Some(&odd) = here
-                .iter()
-                .find(|&&w| warps[w].waiting.and_then(|(_, c)| c) != count)
-            {
+            if let Some(&odd) = here.iter().find(|&&w| warps[w].waiting.and_then(|(_, c)| c) != count) {
                 let sentence = format!("barrier {id} is met with different thread counts");
-                return Err((
-                    warps[odd].line,
-                    Clash::new(FaultKind::BarrierDivergence, sentence),
-                ));
+                return Err((warps[odd].line, Clash::new(FaultKind::BarrierDivergence, sentence)));
             }
-            let present: u64 = here
-                .iter()
-                .map(|&w| u64::from(warps[w].live.count_ones()))
-                .sum();
+            let present: u64 = here.iter().map(|&w| u64::from(warps[w].live.count_ones())).sum();
             if present == count.unwrap_or(u64::from(threads)) {
                 self.world.shared.barrier(&here);
                 self.world.recorder.report.barriers += 1;
@@ -156,20 +122,10 @@ impl Machine<'_, '_> {
                 return Ok(());
             }
         }
-        let stuck = warps
-            .iter()
-            .find(|w| w.waiting.is_some())
-            .expect("a waiting warp");
+        let stuck = warps.iter().find(|w| w.waiting.is_some()).expect("a waiting warp");
         let gone = warps.iter().filter(|w| w.live == 0).count();
-        let sentence = format!(
-            "warp {} waits here for threads that never come; {gone} of {} warps have ended",
-            stuck.index,
-            warps.len()
-        );
-        Err((
-            stuck.line,
-            Clash::new(FaultKind::BarrierDivergence, sentence).by(stuck.index * 32),
-        ))
+        let sentence = format!("warp {} waits here for threads that never come; {gone} of {} warps have ended", stuck.index, warps.len());
+        Err((stuck.line, Clash::new(FaultKind::BarrierDivergence, sentence).by(stuck.index * 32)))
     }
 }
 
@@ -184,21 +140,12 @@ impl Warp {
     }
 
     pub fn site(&self, m: &Machine<'_, '_>) -> Site {
-        Site {
-            line: self.line,
-            block: m.world.block,
-            warp: self.index,
-        }
+        Site { line: self.line, block: m.world.block, warp: self.index }
     }
 
     fn step(&mut self, m: &mut Machine<'_, '_>) -> Run<()> {
-        let pc = lanes(self.live)
-            .map(|l| self.pc[l])
-            .min()
-            .expect("a live lane");
-        let active = lanes(self.live)
-            .filter(|&l| self.pc[l] == pc)
-            .fold(0, |mask, l| mask | 1 << l);
+        let pc = lanes(self.live).map(|l| self.pc[l]).min().expect("a live lane");
+        let active = lanes(self.live).filter(|&l| self.pc[l] == pc).fold(0, |mask, l| mask | 1 << l);
         let program = m.program;
         let Some(stmt) = program.code.get(pc) else {
             self.live &= !active;
@@ -207,10 +154,7 @@ impl Warp {
         self.line = stmt.line;
         m.steps += 1;
         if m.steps > m.launch.step_limit {
-            return Err(Clash::new(
-                FaultKind::StepLimit,
-                "the step limit is reached: does this loop end?",
-            ));
+            return Err(Clash::new(FaultKind::StepLimit, "the step limit is reached: does this loop end?"));
         }
         let mut on = active;
         if let Some(guard) = stmt.guard {
@@ -239,10 +183,7 @@ impl Warp {
                 self.whole(on, "a barrier")?;
                 let lane = on.trailing_zeros() as usize;
                 let id = self.get(m, lane, *id)?.value;
-                let count = count
-                    .map(|c| self.get(m, lane, c))
-                    .transpose()?
-                    .map(|c| c.value);
+                let count = count.map(|c| self.get(m, lane, c)).transpose()?.map(|c| c.value);
                 if id > 15 || count.is_some_and(|c| c % 32 != 0) {
                     let sentence = "a barrier is 0 to 15 and counts whole warps";
                     return Err(Clash::new(FaultKind::InvalidOperand, sentence));
@@ -253,8 +194,7 @@ impl Warp {
                 let lane = on.trailing_zeros() as usize;
                 let mask = self.get(m, lane, *mask)?.value as u32;
                 if mask != on || mask != self.live {
-                    let sentence =
-                        format!("bar.warp.sync of lanes {mask:#x} is executed by {on:#x}");
+                    let sentence = format!("bar.warp.sync of lanes {mask:#x} is executed by {on:#x}");
                     return Err(Clash::new(FaultKind::WarpDivergence, sentence));
                 }
                 m.world.shared.barrier(&[self.index as usize]);
@@ -264,24 +204,9 @@ impl Warp {
             Op::StMatrix { src, trans, addr } => self.store_matrix(m, src, *trans, *addr, on)?,
             Op::MovMatrix { dst, src } => self.transpose(m, *dst, *src, on)?,
             Op::Mma { form, d, a, b, c } => self.multiply(m, *form, d, [a, b, c], on)?,
-            Op::Ld {
-                space,
-                ty,
-                dst,
-                addr,
-            } => self.load(m, *space, *ty, dst, *addr, on)?,
-            Op::St {
-                space,
-                ty,
-                src,
-                addr,
-            } => self.store(m, *space, *ty, src, *addr, on)?,
-            Op::CpAsync {
-                bytes,
-                dst,
-                src,
-                src_bytes,
-            } => self.copy(m, *bytes, [*dst, *src], *src_bytes, on)?,
+            Op::Ld { space, ty, dst, addr } => self.load(m, *space, *ty, dst, *addr, on)?,
+            Op::St { space, ty, src, addr } => self.store(m, *space, *ty, src, *addr, on)?,
+            Op::CpAsync { bytes, dst, src, src_bytes } => self.copy(m, *bytes, [*dst, *src], *src_bytes, on)?,
             Op::CommitGroup => lanes(on).for_each(|l| {
                 let group = std::mem::take(&mut self.copies[l].open);
                 self.copies[l].groups.push_back(group);
@@ -294,8 +219,7 @@ impl Warp {
             }),
             op => {
                 for lane in lanes(on) {
-                    self.lane(m, op, lane)
-                        .map_err(|c| c.by(self.thread(lane)))?;
+                    self.lane(m, op, lane).map_err(|c| c.by(self.thread(lane)))?;
                 }
             }
         }
@@ -307,12 +231,8 @@ impl Warp {
         if on == self.live {
             return Ok(());
         }
-        let sentence = format!(
-            "{what} is executed by lanes {on:#x} while lanes {:#x} live",
-            self.live
-        );
-        Err(Clash::new(FaultKind::WarpDivergence, sentence)
-            .by(self.thread(on.trailing_zeros() as usize)))
+        let sentence = format!("{what} is executed by lanes {on:#x} while lanes {:#x} live", self.live);
+        Err(Clash::new(FaultKind::WarpDivergence, sentence).by(self.thread(on.trailing_zeros() as usize)))
     }
 
     /// Faults unless all 32 lanes take part.
@@ -321,8 +241,7 @@ impl Warp {
             return Ok(());
         }
         let sentence = format!("{what} is executed by lanes {on:#x}: it needs all 32");
-        Err(Clash::new(FaultKind::WarpDivergence, sentence)
-            .by(self.thread(on.trailing_zeros() as usize)))
+        Err(Clash::new(FaultKind::WarpDivergence, sentence).by(self.thread(on.trailing_zeros() as usize)))
     }
 
     fn wait(&mut self, m: &mut Machine<'_, '_>, lane: usize, keep: usize) {

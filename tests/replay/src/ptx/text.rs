@@ -51,31 +51,15 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, ParseFault> {
             }
             out.push(Token { text: word, line });
         } else if c == '"' {
-            let end = (at + 1..chars.len())
-                .find(|&i| chars[i] == '"')
-                .unwrap_or(chars.len());
-            out.push(Token {
-                text: chars[at..end].iter().collect(),
-                line,
-            });
+            let end = (at + 1..chars.len()).find(|&i| chars[i] == '"').unwrap_or(chars.len());
+            out.push(Token { text: chars[at..end].iter().collect(), line });
             at = end + 1;
         } else if "[]{}(),;:+-@!<>|=".contains(c) {
-            out.push(Token {
-                text: c.to_string(),
-                line,
-            });
+            out.push(Token { text: c.to_string(), line });
             at += 1;
         } else {
-            let text = text
-                .lines()
-                .nth(line as usize - 1)
-                .unwrap_or("")
-                .to_string();
-            return Err(ParseFault {
-                line,
-                text,
-                sentence: format!("unexpected character `{c}`"),
-            });
+            let text = text.lines().nth(line as usize - 1).unwrap_or("").to_string();
+            return Err(ParseFault { line, text, sentence: format!("unexpected character `{c}`") });
         }
     }
     Ok(out)

@@ -35,24 +35,13 @@ pub fn ptx(body: &str) -> String {
 /// Words of the input, as many threads as asked, 64 KiB of output.
 pub fn go(kernel: &Kernel, threads: u32, input: &[u32]) -> Result<(Report, Vec<u32>), Fault> {
     let mut memory = Memory::new();
-    let (p, q) = (
-        memory.add_u32("input", input),
-        memory.add_zeros("output", 1 << 16),
-    );
-    let launch = Launch {
-        step_limit: 100_000,
-        ..Launch::new(threads, vec![Param::Buffer(p), Param::Buffer(q)])
-    };
+    let (p, q) = (memory.add_u32("input", input), memory.add_zeros("output", 1 << 16));
+    let launch = Launch { step_limit: 100_000, ..Launch::new(threads, vec![Param::Buffer(p), Param::Buffer(q)]) };
     let report = run(kernel, &launch, &mut memory)?;
     Ok((report, memory.u32s(q)))
 }
 
-pub fn go_amd(
-    gfx: &str,
-    body: &str,
-    threads: u32,
-    input: &[u32],
-) -> Result<(Report, Vec<u32>), Fault> {
+pub fn go_amd(gfx: &str, body: &str, threads: u32, input: &[u32]) -> Result<(Report, Vec<u32>), Fault> {
     let kernel = Kernel::parse_amdgcn(&amdgcn(gfx, body, false)).unwrap_or_else(|e| panic!("{e}"));
     go(&kernel, threads, input)
 }

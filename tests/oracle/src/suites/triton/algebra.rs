@@ -163,7 +163,9 @@ pub fn judge(record: &Value) -> Judged {
                     let slice = encoding.sliced(dim).map_err(fail)?;
                     let half = &shape[..shape.len() - 1];
                     same(&to_linear(&slice, half, &read::tiles(&record["args"][0])?).map_err(fail)?, &expected)?;
-                    Ok(Verdict::Refused("split along a dimension that lanes or warps number: no thread has both halves, a layout of one half would claim data that is elsewhere"))
+                    Ok(Verdict::Refused(
+                        "split along a dimension that lanes or warps number: no thread has both halves, a layout of one half would claim data that is elsewhere",
+                    ))
                 }
                 Err(e) => Err(fail(e)),
             }

@@ -1,9 +1,29 @@
-//! Conversions (placeholder).
+//! conversions.jsonl: what a change of layout must do, as far as the two layouts decide it.
+
 use super::super::Verdict;
-use super::Judged;
+use super::{Judged, read};
+use lanebook_layout::triton::exchange::{Scope, renames_alike, scope};
+use lanebook_layout::triton::to_linear;
 use serde_json::Value;
 
 /// One record.
-pub fn judge(_record: &Value) -> Judged {
-    Ok(Verdict::Unexplained("not compared yet"))
+pub fn judge(record: &Value) -> Judged {
+    let shape = read::shape(record)?;
+    let layout = |key: &str| {
+        let encoding = read::encoding(&record[key])?;
+        to_linear(&encoding, &shape, &read::tiles(&record[key])?).map_err(|e| format!("{key}: {e:?}"))
+    };
+    let (from, to) = (layout("src")?, layout("dst")?);
+    let needed = scope(&from, &to);
+    let class = record["class"].as_str().unwrap_or("");
+    match (needed, class) {
+        (Scope::Thread, "shuffle" | "shared") if !renames_alike(&from, &to) => {
+            Ok(Verdict::Ruled("no thread lacks data, but which register holds it depends on the thread: a select does it, Triton exchanges"))
+        }
+        (Scope::Thread, "register") | (Scope::Block, "shared") => Ok(Verdict::Agree),
+        (Scope::Warp, "shuffle" | "shared") => {
+            Ok(Verdict::Skipped("inside a warp: shuffles or shared memory is a choice of cost, the layouts do not decide it"))
+        }
+        _ => Err(format!("needs {needed:?}, the peer uses {class}")),
+    }
 }

@@ -2,6 +2,8 @@
 
 use super::super::Verdict;
 use super::{Judged, read};
+use lanebook_layout::notation::ttg::parse;
+use lanebook_layout::notation::ttg_print::print;
 use lanebook_layout::triton::{Base, Encoding, EncodingError, to_linear};
 use lanebook_layout::{AxisId, Coord, Hw, Linear, Logical};
 use serde_json::Value;
@@ -23,6 +25,7 @@ pub fn accepted(record: &Value) -> Judged {
     let encoding = read::encoding(&record["encoding"])?;
     let shape = read::shape(record)?;
     let expected = read::linear(&record["linear"])?;
+    round_trip(&encoding)?;
     let found = to_linear(&encoding, &shape, &read::tiles(&record["encoding"])?);
     match found {
         Ok(found) if found.same_map(&expected) => Ok(Verdict::Agree),
@@ -30,6 +33,14 @@ pub fn accepted(record: &Value) -> Judged {
         Ok(found) => Err(format!("expected {expected:?}, found {found:?}")),
         Err(e) => Err(format!("refused: {e:?}")),
     }
+}
+
+/// The attribute's text says the same encoding.
+pub fn round_trip(encoding: &Encoding) -> Result<(), String> {
+    let mut text = String::new();
+    print(&mut text, encoding).map_err(|e| format!("not printed: {e:?}"))?;
+    let again = parse(&text).map_err(|e| format!("{text} does not parse back: {e:?}"))?;
+    if again == *encoding { Ok(()) } else { Err(format!("{text} parses back as {again:?}")) }
 }
 
 /// Triton's reason, and whether an error of ours says the same.

@@ -1,0 +1,112 @@
+/* lanebook: GPU data layouts, by the book. The C interface.
+ *
+ * What it is: a tile program's text goes in, a kernel's text (PTX or AMDGPU assembly) comes out through a callback. Further,
+ * two questions about a layout in CuTe's or TIRx's notation.
+ *
+ * Guarantees
+ *   - Nothing is allocated. All room is the `scratch` that you lend; nothing is kept between calls, so calls with scratch of
+ *     their own may run at the same time.
+ *   - Nothing unwinds, aborts or recurses. What goes wrong is a code, and numbers in lb_error.
+ *   - The sink is called only when the whole kernel has been made: on an error before that, nothing is written.
+ *   - Texts are pointer and length in bytes, UTF-8, and need no zero at the end. A null pointer with length 0 is "".
+ *   - Null where an address is needed, a wrong alignment, scratch that is too small or overlaps a text: an error code. What
+ *     cannot be checked (an address that is not yours) is yours to get right.
+ *
+ * Linking
+ *   cargo rustc -p lanebook-capi --profile freestanding --features freestanding --crate-type staticlib
+ *   cc ... target/freestanding/liblanebook_capi.a -Wl,--gc-sections
+ *   The library calls nothing but memcpy, memmove, memset, memcmp and bcmp, with their usual meaning. A libc, a kernel or
+ *   firmware has them; without any of these, supply the five. Only one Rust static library can be in a program.
+ *
+ * Licence: MIT OR Apache-2.0.
+ */
+#ifndef LANEBOOK_H
+#define LANEBOOK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Codes. Their numbers are never reused; later versions may add some. */
+enum lb_code {
+    LB_OK = 0,
+    LB_ARGUMENT = 1,      /* null, not aligned or too long; numbers[0] = which argument, from 1 */
+    LB_UTF8 = 2,          /* a text is not UTF-8; offset = first wrong byte */
+    LB_ARCH = 3,          /* no such architecture: see lb_arch_name */
+    LB_SCRATCH_BYTES = 4, /* numbers = bytes needed, bytes lent */
+    LB_SCRATCH_ALIGN = 5, /* numbers = alignment needed, bytes past it */
+    LB_OVERLAP = 6,       /* scratch overlaps a text */
+    LB_PARSE = 7,         /* the program cannot be read: detail below */
+    LB_VERIFY = 8,        /* the program can be read but is wrong: detail below */
+    LB_NO_FUNCTION = 9,   /* the program has no function */
+    LB_PLAN = 10,         /* the architecture cannot do it, or room ran out: detail below */
+    LB_EMIT = 11,         /* no instructions: detail below */
+    LB_SINK = 12,         /* the sink answered other than 0 */
+    LB_LAYOUT_TEXT = 13,  /* the layout cannot be read; line and column say where */
+    LB_LAYOUT_APPLY = 14, /* the coordinate is out of range, or the number of coordinates is wrong */
+    LB_AXIS = 15          /* no axis has this name */
+};
+
+/* What went wrong, and where in the text. Every field is written by every call that is given one (0 where it says nothing).
+ *
+ * detail and numbers for LB_PARSE and LB_VERIFY: 1 something else is expected, 2 unknown operation, 3 unknown element type,
+ * 4 undefined value, 5 defined twice (line of the first), 6 alias defined twice, 7 no such result (results), 8 number out of
+ * range, 9 not closed, 10 attribute twice, 11 extent, 12 program too large (limit), 13 operands and 14 results (least, most,
+ * found), 15 types (values, types), 16 regions (expected, found), 17 written type (operand), 18 not visible there (operand),
+ * 19 kind of operand (operand), 20 kind of result (result), 21 extents (a, b), 22 ranks (a, b), 23 elements (a, b), 24 element
+ * types, 25 types, 26 subscripts (rank, found), 27 values of a region (needed, found), 28 no terminator, 29 early terminator,
+ * 30 attribute's value, 31 layout's text, 32 layout's size (layout, tile), 33 loop step, 34 constant.
+ * LB_PLAN: 1 threads (threads, wave, most), 2 unsupported operation, 3 extents, 4 element type, 5 operand not traced (operand),
+ * 6 no matrix instruction, 7 no instruction for a movement, 8 two distributions, 9 no distribution, 10 shared memory (bytes
+ * needed, bytes there are), 11 room (capacity), 12 architecture.
+ * LB_EMIT: 1 steps or registers, 2 expressions, 3 simplification, 4 selection, 5 room (capacity), 6 unplanned operation,
+ * 7 index, 8 carried value, 9 no rules, 10 constant. 0 = one that this version has no number for. */
+typedef struct lb_error {
+    uint32_t code;   /* enum lb_code */
+    uint32_t detail;
+    uint32_t line;   /* from 1; 0 = nowhere */
+    uint32_t column; /* from 1, in characters; 0 = nowhere */
+    uint32_t offset; /* bytes from the beginning of the text */
+    uint32_t bytes;  /* how many are concerned */
+    int64_t numbers[3];
+} lb_error;
+
+/* Takes text, in order, as often as needed. Answers 0 to go on; anything else ends the call with LB_SINK.
+ * It may call any function here with other scratch, and must not unwind or jump out. The bytes are valid until it returns. */
+typedef int (*lb_sink)(void *user, const uint8_t *text, size_t bytes);
+
+/* major << 16 | minor << 8 | patch */
+uint32_t lb_version(void);
+
+/* The architectures of this build, by number from 0. The name is `*bytes` long, has no zero at its end and lives as long as the
+ * program; null past the last. `bytes` may be null. */
+size_t lb_arch_count(void);
+const uint8_t *lb_arch_name(size_t index, size_t *bytes);
+
+/* What lb_compile needs for an architecture: bytes (0 = no such architecture) and alignment. */
+size_t lb_scratch_bytes(const uint8_t *arch, size_t arch_bytes);
+size_t lb_scratch_align(void);
+
+/* Compiles the first function of a program and writes the kernel's text to `write(user, ...)`.
+ * `scratch`: lb_scratch_bytes of memory, aligned to lb_scratch_align, overlapping nothing; its contents before and after have no
+ * meaning. `err` may be null. Answers err->code. */
+uint32_t lb_compile(const uint8_t *text, size_t text_bytes, const uint8_t *arch, size_t arch_bytes, void *scratch,
+                    size_t scratch_bytes, lb_sink write, void *user, lb_error *err);
+
+/* A layout in TIRx's notation (it begins with "S[") or CuTe's. No symbols: every number is known.
+ *
+ * lb_layout_size: its number of elements.
+ * lb_layout_apply: where it puts an element, on one axis. One coordinate is the element's number, CuTe's way (leftmost mode
+ * fastest); several are one for each mode from the leftmost. `axis` is a name such as "m", "laneid" or "bit"; "" is "m". Axes that
+ * the layout does not mention answer 0. A TIRx text is row-major: its modes count from its rightmost. */
+uint32_t lb_layout_size(const uint8_t *text, size_t text_bytes, uint64_t *size, lb_error *err);
+uint32_t lb_layout_apply(const uint8_t *text, size_t text_bytes, const uint64_t *coords, size_t coord_count, const uint8_t *axis,
+                         size_t axis_bytes, int64_t *position, lb_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

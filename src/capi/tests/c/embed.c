@@ -1,0 +1,119 @@
+// An embedder without a C library: compiles the GEMM example for every architecture that is named, and makes every kind of
+// mistake. Exit status 0 = all as the header says; otherwise the line of the first check that failed, on standard error.
+#include "lanebook.h"
+
+void *memcpy(void *restrict to, const void *restrict from, size_t n) { for (size_t i = 0; i < n; i++) ((char *)to)[i] = ((const char *)from)[i]; return to; }
+void *memmove(void *to, const void *from, size_t n) {
+    char *t = to; const char *f = from;
+    if (t < f) for (size_t i = 0; i < n; i++) t[i] = f[i];
+    else for (size_t i = n; i > 0; i--) t[i - 1] = f[i - 1];
+    return to;
+}
+void *memset(void *to, int byte, size_t n) { for (size_t i = 0; i < n; i++) ((char *)to)[i] = (char)byte; return to; }
+int memcmp(const void *a, const void *b, size_t n) {
+    const unsigned char *x = a, *y = b;
+    for (size_t i = 0; i < n; i++) if (x[i] != y[i]) return x[i] < y[i] ? -1 : 1;
+    return 0;
+}
+int bcmp(const void *a, const void *b, size_t n) { return memcmp(a, b, n); }
+
+static long call3(long n, long a, long b, long c) {
+    long r;
+    __asm__ volatile("syscall" : "=a"(r) : "a"(n), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
+    return r;
+}
+static void put(int file, const char *text, size_t n) { call3(1, file, (long)text, (long)n); }
+static _Noreturn void leave(int code) { call3(60, code, 0, 0); __builtin_unreachable(); }
+static void number(int file, unsigned long n) {
+    char d[20]; int at = 20;
+    do d[--at] = (char)('0' + n % 10); while (n /= 10);
+    put(file, d + at, (size_t)(20 - at));
+}
+#define PUT(file, text) put(file, text, sizeof text - 1)
+#define CHECK(what) do { if (!(what)) { PUT(2, "embed.c:"); number(2, __LINE__); PUT(2, ": " #what "\n"); leave(1); } } while (0)
+#define TEXT(s) (const uint8_t *)(s), sizeof(s) - 1
+
+extern const uint8_t gemm_start[], gemm_end[];
+__asm__(".section .rodata\n.globl gemm_start, gemm_end\ngemm_start: .incbin \"" GEMM "\"\ngemm_end:\n.text\n");
+
+static _Alignas(64) uint8_t scratch[4 << 20];
+static char kept[1 << 20];
+static size_t kept_bytes, sink_calls;
+static int sink(void *user, const uint8_t *text, size_t bytes) {
+    sink_calls++;
+    if (user) return 1;
+    if (bytes > sizeof kept - kept_bytes) return 1;
+    memcpy(kept + kept_bytes, text, bytes);
+    kept_bytes += bytes;
+    return 0;
+}
+static int begins(const char *with, size_t n) { return kept_bytes >= n && memcmp(kept, with, n) == 0; }
+
+static void compile(const uint8_t *arch, size_t arch_bytes, const char *first, size_t first_bytes) {
+    lb_error e;
+    size_t need = lb_scratch_bytes(arch, arch_bytes), program = (size_t)(gemm_end - gemm_start);
+    CHECK(need > 0 && need <= sizeof scratch);
+    kept_bytes = 0;
+    uint32_t code = lb_compile(gemm_start, program, arch, arch_bytes, scratch, need, sink, 0, &e);
+    if (code != LB_OK) { PUT(2, "code "); number(2, code); PUT(2, " detail "); number(2, e.detail); PUT(2, " line "); number(2, e.line); PUT(2, "\n"); }
+    CHECK(code == LB_OK && e.code == LB_OK && e.line == 0);
+    CHECK(begins(first, first_bytes));
+    put(1, (const char *)arch, arch_bytes); PUT(1, ": "); number(1, kept_bytes); PUT(1, " bytes of text, "); number(1, need); PUT(1, " bytes of scratch; first line: ");
+    size_t line = 0;
+    while (line < kept_bytes && kept[line] != '\n') line++;
+    put(1, kept, line); PUT(1, "\n");
+}
+
+static void mistakes(void) {
+    static const uint8_t bad[] = {'f', 'u', 0xff};
+    const uint8_t *arch = (const uint8_t *)"sm_80";
+    size_t need = lb_scratch_bytes(arch, 5), n = (size_t)(gemm_end - gemm_start), align = lb_scratch_align();
+    lb_error e;
+    sink_calls = 0;
+#define TRY(text, tn, scr, sn, f) lb_compile(text, tn, arch, 5, scr, sn, f, 0, &e)
+    CHECK(TRY(0, 5, scratch, need, sink) == LB_ARGUMENT && e.numbers[0] == 1);
+    CHECK(TRY(gemm_start, SIZE_MAX, scratch, need, sink) == LB_ARGUMENT && e.numbers[0] == 1);
+    CHECK(TRY(gemm_start, n, 0, need, sink) == LB_ARGUMENT && e.numbers[0] == 5);
+    CHECK(TRY(gemm_start, n, scratch, need, 0) == LB_ARGUMENT && e.numbers[0] == 7);
+    CHECK(TRY(gemm_start, n, scratch, need - 1, sink) == LB_SCRATCH_BYTES && (size_t)e.numbers[0] == need && (size_t)e.numbers[1] == need - 1);
+    CHECK(TRY(gemm_start, n, scratch + 1, need, sink) == LB_SCRATCH_ALIGN && (size_t)e.numbers[0] == align && e.numbers[1] == 1);
+    CHECK(TRY(scratch + 8, 16, scratch, need, sink) == LB_OVERLAP);
+    CHECK(TRY(bad, sizeof bad, scratch, need, sink) == LB_UTF8 && e.offset == 2);
+    CHECK(TRY(0, 0, scratch, need, sink) == LB_NO_FUNCTION);
+    CHECK(lb_compile(gemm_start, n, TEXT("sm_8"), scratch, need, sink, 0, &e) == LB_ARCH);
+    CHECK(lb_compile(gemm_start, n, TEXT("sm_8"), scratch, need, sink, 0, 0) == LB_ARCH);
+    CHECK(TRY((const uint8_t *)"func @f() {\n  what %a\n}", 23, scratch, need, sink) == LB_PARSE && e.detail == 2 && e.line == 2 && e.column == 3);
+    CHECK(sink_calls == 0);
+    CHECK(lb_compile(gemm_start, n, arch, 5, scratch, need, sink, &e, &e) == LB_SINK && sink_calls == 1);
+    CHECK(lb_scratch_bytes(TEXT("sm_8")) == 0 && lb_scratch_bytes(0, 3) == 0);
+}
+
+static void layouts(void) {
+    lb_error e; uint64_t size = 0; int64_t at = 0;
+    uint64_t flat[] = {5}, two[] = {1, 2}, far[] = {16};
+    CHECK(lb_layout_size(TEXT("((2,2),4):((1,2),4)"), &size, &e) == LB_OK && size == 16);
+    CHECK(lb_layout_apply(TEXT("(4,4):(4,1)"), flat, 1, 0, 0, &at, &e) == LB_OK && at == 5);
+    CHECK(lb_layout_apply(TEXT("(4,4):(4,1)"), two, 2, TEXT("m"), &at, &e) == LB_OK && at == 6);
+    CHECK(lb_layout_apply(TEXT("S[(8,4):(4@laneid,1@laneid)]"), flat, 1, TEXT("laneid"), &at, &e) == LB_OK);
+    CHECK(lb_layout_apply(TEXT("(4,4):(4,1)"), far, 1, 0, 0, &at, &e) == LB_LAYOUT_APPLY);
+    CHECK(lb_layout_apply(TEXT("(4,4):(4,1)"), 0, 1, 0, 0, &at, &e) == LB_ARGUMENT && e.numbers[0] == 3);
+    CHECK(lb_layout_apply(TEXT("(4,4):(4,1)"), flat, 1, TEXT("nowhere"), &at, &e) == LB_AXIS);
+    CHECK(lb_layout_size(TEXT("(4,4:1"), &size, &e) == LB_LAYOUT_TEXT && e.line == 1 && e.column == 5);
+    CHECK(lb_layout_size(TEXT("4:1"), 0, &e) == LB_ARGUMENT && e.numbers[0] == 3);
+}
+
+static void run(void) {
+    size_t bytes = 7;
+    CHECK(lb_version() == LB_EXPECTED_VERSION);
+    CHECK(lb_arch_count() > 0 && lb_arch_name(lb_arch_count(), &bytes) == 0 && bytes == 0);
+    CHECK(lb_arch_name(0, 0) != 0 && lb_arch_name(0, &bytes) != 0 && bytes > 0);
+    compile(TEXT("sm_80"), ".version", 8);
+    compile(TEXT("gfx950"), "    .amdgcn_target", 18);
+    mistakes();
+    layouts();
+    PUT(1, "as the header says\n");
+    leave(0);
+}
+
+__attribute__((naked)) void _start(void) { __asm__("xor %ebp, %ebp\n and $-16, %rsp\n call enter\n"); }
+__attribute__((used)) void enter(void) { run(); }

@@ -1,0 +1,571 @@
+//! Triton's layout attributes: `#ttg.blocked<{sizePerThread = [1, 4], ...}>` and all its kin.
+//!
+//! [`parse`] reads one attribute, wrappers (`slice`, `dot_op`, `partitioned_shared`) and what they hold included, into an
+//! [`Encoding`]; [`super::ttg_print::print`] spells it so that it parses back. What an attribute may and must say is the table in `ttg_table.rs`.
+//! Keys may stand in any order, with or without the braces around them; every key at most once. Parameters are
+//! read as they stand: whether they make a layout is the encoding's own question.
+//!
+//! Nesting is followed with a list of open wrappers, not by recursion.
+
+use super::cursor::{Cursor, Parsed};
+use super::ttg_table::form;
+use super::ttg_table::{ATTRIBUTES, Form, KEYS, LISTS};
+use super::{Expected, ParseError};
+use crate::axis::AxisId;
+use crate::linear::{Dims, Hw, Linear, Logical, MAX_BITS};
+use crate::triton::{
+    AmdMfma, AmdWmma, Base, Blocked, Cga, CtaMode, DotOp, Encoding, EncodingError, Extents, Few, MAX_RANK, NvidiaMma, NvmmaShared, Order, Padded, Partition,
+    Swizzled, TensorMemory,
+};
+
+pub use super::ttg_table::Key;
+
+use Key as K;
+
+/// The position in [`ATTRIBUTES`] from which on attributes wrap another.
+const SLICE: usize = 15;
+const DOT: usize = 16;
+const PARTITION: usize = 17;
+/// Most wrappers around an encoding.
+const MAX_OPEN: usize = crate::triton::MAX_SLICES + 2;
+
+/// A basis with the key that it belongs to.
+#[derive(Clone, Copy, Default)]
+struct Listed {
+    key: u8,
+    at: [u32; MAX_RANK],
+}
+
+/// What has been read. Lists and bases are the core's alone.
+struct Values {
+    seen: u64,
+    numbers: [u32; KEYS.len()],
+    lists: [Extents; LISTS],
+    bases: [Listed; MAX_BITS + 8],
+    used: usize,
+    /// Length of the bases of a key, 0 if there is none.
+    rank: u8,
+    pads: Few<(u32, u32), { crate::triton::MAX_INTERVALS }>,
+}
+
+impl Values {
+    fn has(&self, key: Key) -> bool {
+        self.seen & 1u64.wrapping_shl(key as u32) != 0
+    }
+
+    fn number(&self, key: Key, otherwise: u32) -> u32 {
+        if !self.has(key) {
+            return otherwise;
+        }
+        self.numbers.get(key as usize).copied().unwrap_or(otherwise)
+    }
+
+    fn flag(&self, key: Key) -> bool {
+        self.number(key, 0) != 0
+    }
+
+    fn list(&self, key: Key) -> Extents {
+        self.lists.get(key as usize).copied().unwrap_or_default()
+    }
+
+    fn order(&self, key: Key) -> Result<Order, EncodingError> {
+        let mut out = Order::new();
+        for d in self.list(key).iter() {
+            out.push(u8::try_from(d).unwrap_or(u8::MAX))?;
+        }
+        Ok(out)
+    }
+
+    fn all(&self) -> &[Listed] {
+        self.bases.get(..self.used).unwrap_or(&[])
+    }
+
+    fn of(&self, key: Key) -> impl Iterator<Item = [u32; MAX_RANK]> + '_ {
+        self.all().iter().filter(move |b| b.key == key as u8).map(|b| b.at)
+    }
+
+    fn short<const N: usize>(&self, key: Key) -> Result<Few<[u16; MAX_RANK], N>, EncodingError> {
+        let mut out = Few::new();
+        for basis in self.of(key) {
+            let mut at = [0u16; MAX_RANK];
+            for (slot, v) in at.iter_mut().zip(basis) {
+                *slot = u16::try_from(v).map_err(|_| EncodingError::Layout(crate::error::Error::Overflow))?;
+            }
+            out.push(at)?;
+        }
+        Ok(out)
+    }
+
+    fn cga(&self) -> Result<Cga, EncodingError> {
+        Ok(Cga { bases: self.short(K::CgaLayout)? })
+    }
+
+    /// The linear layout of the bases; the extents are the powers of two that they reach.
+    fn linear(&self, inputs: &[(Key, AxisId)]) -> Result<Linear<Hw, Logical>, EncodingError> {
+        let mut reach = [0u32; MAX_RANK];
+        for basis in inputs.iter().flat_map(|(key, _)| self.of(*key)) {
+            for (slot, v) in reach.iter_mut().zip(basis) {
+                *slot |= v;
+            }
+        }
+        let mut outs = Dims::new();
+        for (d, v) in (0u8..self.rank.max(1)).zip(reach) {
+            let bits = u32::BITS.saturating_sub(v.leading_zeros());
+            outs.push(AxisId::dim(d), u8::try_from(bits).unwrap_or(32))?;
+        }
+        let mut ins = Dims::new();
+        let mut columns = [0u64; MAX_BITS];
+        let mut slots = columns.iter_mut();
+        for (key, axis) in inputs {
+            let count = u8::try_from(self.of(*key).count()).unwrap_or(u8::MAX);
+            ins.push(*axis, count)?;
+            for basis in self.of(*key) {
+                let mut column = 0u64;
+                for ((axis, _), v) in outs.iter().zip(basis) {
+                    column |= outs.insert(u64::from(v), axis)?;
+                }
+                if let Some(slot) = slots.next() {
+                    *slot = column;
+                }
+            }
+        }
+        let used = columns.get(..usize::from(ins.bits())).unwrap_or(&[]);
+        Ok(Linear::from_columns(ins, outs, used)?)
+    }
+}
+
+struct Reader<'t> {
+    text: Cursor<'t>,
+    values: Values,
+}
+
+/// One wrapper whose inner attribute is being read.
+#[derive(Clone, Copy, Default)]
+struct Open {
+    attribute: u8,
+    braced: bool,
+    seen: u64,
+    numbers: [u32; 3],
+}
+
+/// Parses one attribute.
+///
+/// # Errors
+/// [`ParseError`] at the first character that does not fit; [`Expected::Encoding`] at the attribute whose parameters are not those of an encoding.
+pub fn parse(text: &str) -> Result<Encoding, ParseError> {
+    let mut reader = Reader {
+        text: Cursor::new(text),
+        values: Values {
+            seen: 0,
+            numbers: [0; KEYS.len()],
+            lists: [Extents::new(); LISTS],
+            bases: [Listed::default(); MAX_BITS + 8],
+            used: 0,
+            rank: 0,
+            pads: Few::new(),
+        },
+    };
+    let encoding = reader.encoding()?;
+    reader.text.end()?;
+    Ok(encoding)
+}
+
+impl Reader<'_> {
+    /// `#dialect.mnemonic`.
+    fn mnemonic(&mut self) -> Parsed<usize> {
+        self.text.need(b'#', Expected::Attribute)?;
+        let at = self.text.mark();
+        let unknown = self.text.error_at(at, Expected::Attribute);
+        let dialect = self.text.name().ok_or(unknown)?;
+        self.text.need(b'.', Expected::Attribute)?;
+        let name = self.text.name().ok_or(unknown)?;
+        let found = ATTRIBUTES.iter().position(|a| a.dialect == dialect && a.name == name);
+        found.ok_or(unknown)
+    }
+
+    fn encoding(&mut self) -> Parsed<Encoding> {
+        let mut open: Few<Open, MAX_OPEN> = Few::new();
+        let start = self.text.mark();
+        let (mut at, mut kind) = (start, self.mnemonic()?);
+        // Down to the core: each wrapper's keys up to the inner attribute.
+        while (SLICE..=PARTITION).contains(&kind) {
+            let mut wrapper = Open { attribute: u8::try_from(kind).unwrap_or(u8::MAX), ..Open::default() };
+            self.text.need(b'<', Expected::OpenAngle)?;
+            wrapper.braced = self.text.eat(b'{');
+            loop {
+                if self.field(&mut wrapper)? {
+                    break;
+                }
+                self.text.need(b',', Expected::Comma)?;
+            }
+            let full = open.push(wrapper);
+            full.map_err(|e| self.text.error_at(at, Expected::Encoding(e)))?;
+            at = self.text.mark();
+            kind = self.mnemonic()?;
+        }
+        self.core(kind)?;
+        let base = self.base(kind);
+        let mut encoding = Encoding::from(base.map_err(|e| self.text.error_at(at, Expected::Encoding(e)))?);
+        // Out again: the keys after the inner attribute.
+        for mut wrapper in open.iter().rev() {
+            while self.text.eat(b',') {
+                if self.field(&mut wrapper)? {
+                    return Err(self.text.error(Expected::Key));
+                }
+            }
+            if wrapper.braced {
+                self.text.need(b'}', Expected::CloseBrace)?;
+            }
+            self.missing(usize::from(wrapper.attribute), wrapper.seen)?;
+            self.text.need(b'>', Expected::CloseAngle)?;
+            let wrapped = wrap(encoding, &wrapper);
+            encoding = wrapped.map_err(|e| self.text.error_at(start, Expected::Encoding(e)))?;
+        }
+        Ok(encoding)
+    }
+
+    /// `key =` of a wrapper and its number; `true` if an attribute follows.
+    fn field(&mut self, wrapper: &mut Open) -> Parsed<bool> {
+        let key = self.key(usize::from(wrapper.attribute), &mut wrapper.seen)?;
+        if form(key) == Form::Attribute {
+            return Ok(true);
+        }
+        let value = self.plain()?;
+        let slot = match key {
+            K::Dim | K::OpIdx | K::NumPartitions => 0,
+            K::KWidth | K::NumGroups => 1,
+            _ => 2usize,
+        };
+        if let Some(to) = wrapper.numbers.get_mut(slot) {
+            *to = value;
+        }
+        Ok(false)
+    }
+
+    /// `key =`, where the attribute has the key and it was not there before.
+    fn key(&mut self, kind: usize, seen: &mut u64) -> Parsed<Key> {
+        let at = self.text.mark();
+        let name = self.text.name();
+        let allowed = |key: &Key| ATTRIBUTES.get(kind).is_some_and(|a| a.needs.contains(key) || a.may.contains(key));
+        let found = KEYS.iter().find(|k| Some(k.0) == name).map(|k| k.1).filter(allowed);
+        let key = found.ok_or_else(|| self.text.error_at(at, Expected::Key))?;
+        let bit = 1u64.wrapping_shl(key as u32);
+        if *seen & bit != 0 {
+            return Err(self.text.error_at(at, Expected::KeyOnce));
+        }
+        *seen |= bit;
+        self.text.need(b'=', Expected::Equals)?;
+        Ok(key)
+    }
+
+    /// All keys that an attribute needs are there.
+    fn missing(&mut self, kind: usize, seen: u64) -> Parsed<()> {
+        let needs = ATTRIBUTES.get(kind).map_or(&[][..], |a| a.needs);
+        match needs.iter().find(|k| seen & 1u64.wrapping_shl(**k as u32) == 0) {
+            Some(key) => Err(self.text.error(Expected::Parameter(*key))),
+            None => Ok(()),
+        }
+    }
+
+    /// The parameters of an attribute that wraps nothing, in angles.
+    fn core(&mut self, kind: usize) -> Parsed<()> {
+        let mut seen = 0u64;
+        if self.text.eat(b'<') {
+            if self.text.eat(b'[') {
+                self.intervals()?;
+            }
+            let mut braced = self.text.eat(b'{');
+            let mut first = true;
+            loop {
+                if braced && self.text.eat(b'}') {
+                    braced = false;
+                    if !self.text.eat(b',') {
+                        break;
+                    }
+                } else if !braced && self.text.peek() == Some(b'>') {
+                    break;
+                } else if !first {
+                    self.text.need(b',', if braced { Expected::CloseBrace } else { Expected::CloseAngle })?;
+                }
+                first = false;
+                let key = self.key(kind, &mut seen)?;
+                self.value(key)?;
+            }
+            self.missing(kind, seen)?;
+            self.text.need(b'>', Expected::CloseAngle)?;
+        } else {
+            self.missing(kind, seen)?;
+        }
+        self.values.seen = seen;
+        Ok(())
+    }
+
+    /// `interval:+pad, ...]`.
+    fn intervals(&mut self) -> Parsed<()> {
+        while !self.text.eat(b']') {
+            if !self.values.pads.is_empty() {
+                self.text.need(b',', Expected::CloseBracket)?;
+            }
+            let at = self.text.mark();
+            let interval = self.plain()?;
+            self.text.need(b':', Expected::Colon)?;
+            self.text.need(b'+', Expected::Colon)?;
+            let pad = self.plain()?;
+            let full = self.values.pads.push((interval, pad));
+            full.map_err(|e| self.text.error_at(at, Expected::Encoding(e)))?;
+        }
+        let _ = self.text.eat(b',');
+        Ok(())
+    }
+
+    fn plain(&mut self) -> Parsed<u32> {
+        let at = self.text.mark();
+        let value = self.text.integer()?;
+        u32::try_from(value).map_err(|_| self.text.error_at(at, Expected::SmallerNumber))
+    }
+
+    fn value(&mut self, key: Key) -> Parsed<()> {
+        let number = match form(key) {
+            Form::Integer if key == K::CtaMode => self.mode()?,
+            Form::Integer => self.plain()?,
+            Form::Flag => {
+                let at = self.text.mark();
+                match self.text.name() {
+                    Some("true") => 1,
+                    Some("false") => 0,
+                    _ => return Err(self.text.error_at(at, Expected::Boolean)),
+                }
+            }
+            Form::List => {
+                let mut row = Extents::new();
+                self.row(&mut row)?;
+                if let Some(slot) = self.values.lists.get_mut(key as usize) {
+                    *slot = row;
+                }
+                0
+            }
+            Form::Bases => {
+                self.rows(key)?;
+                0
+            }
+            Form::Tiles => {
+                self.text.need(b'{', Expected::OpenBrace)?;
+                let mut seen = 0u64;
+                while !self.text.eat(b'}') {
+                    if seen != 0 {
+                        self.text.need(b',', Expected::CloseBrace)?;
+                    }
+                    // The keys of `linear`, of which two make sense here.
+                    let at = self.text.mark();
+                    let inner = self.key(4, &mut seen)?;
+                    if !matches!(inner, K::Register | K::Warp) {
+                        return Err(self.text.error_at(at, Expected::Key));
+                    }
+                    self.rows(inner)?;
+                }
+                0
+            }
+            Form::Attribute => return Err(self.text.error(Expected::Key)),
+        };
+        if let Some(slot) = self.values.numbers.get_mut(key as usize) {
+            *slot = number;
+        }
+        Ok(())
+    }
+
+    /// How two blocks share tensor memory: `DEFAULT`, `TwoCTA_LHS`, `TwoCTA_RHS`.
+    fn mode(&mut self) -> Parsed<u32> {
+        let at = self.text.mark();
+        match self.text.name() {
+            Some("DEFAULT" | "Default" | "default") => Ok(0),
+            Some("TwoCTA_LHS") => Ok(1),
+            Some("TwoCTA_RHS") => Ok(2),
+            _ => Err(self.text.error_at(at, Expected::Key)),
+        }
+    }
+
+    /// `[1, 2, ...]`.
+    fn row(&mut self, out: &mut Extents) -> Parsed<()> {
+        self.text.need(b'[', Expected::OpenBracket)?;
+        while !self.text.eat(b']') {
+            if !out.is_empty() {
+                self.text.need(b',', Expected::CloseBracket)?;
+            }
+            let at = self.text.mark();
+            let value = self.plain()?;
+            let full = out.push(value);
+            full.map_err(|e| self.text.error_at(at, Expected::Encoding(e)))?;
+        }
+        Ok(())
+    }
+
+    /// `[[1, 0], [0, 1], ...]`, all of one length.
+    fn rows(&mut self, key: Key) -> Parsed<()> {
+        self.text.need(b'[', Expected::OpenBracket)?;
+        let mut first = true;
+        while !self.text.eat(b']') {
+            if !first {
+                self.text.need(b',', Expected::CloseBracket)?;
+            }
+            first = false;
+            let at = self.text.mark();
+            let mut row = Extents::new();
+            self.row(&mut row)?;
+            let len = u8::try_from(row.len()).unwrap_or(u8::MAX);
+            if len == 0 || (self.values.rank != 0 && self.values.rank != len) {
+                return Err(self.text.error_at(at, Expected::Congruent));
+            }
+            self.values.rank = len;
+            let mut basis = Listed { key: key as u8, at: [0; MAX_RANK] };
+            for (slot, v) in basis.at.iter_mut().zip(row.iter()) {
+                *slot = v;
+            }
+            let full = EncodingError::TooMany { max: MAX_BITS as u16 };
+            let slot = self.values.bases.get_mut(self.values.used);
+            *slot.ok_or_else(|| self.text.error_at(at, Expected::Encoding(full)))? = basis;
+            self.values.used = self.values.used.saturating_add(1);
+        }
+        Ok(())
+    }
+
+    /// The core that the parameters say.
+    fn base(&self, kind: usize) -> Result<Base, EncodingError> {
+        const REGISTERS: [(Key, AxisId); 4] = [(K::Register, AxisId::REGISTER), (K::Lane, AxisId::LANE), (K::Warp, AxisId::WARP), (K::Block, AxisId::BLOCK)];
+        const OFFSETS: [(Key, AxisId); 2] = [(K::Offset, AxisId::M), (K::Block, AxisId::BLOCK)];
+        let v = &self.values;
+        let small = |key: Key, otherwise: u32| u8::try_from(v.number(key, otherwise)).unwrap_or(u8::MAX);
+        let medium = |key: Key, otherwise: u32| u16::try_from(v.number(key, otherwise)).unwrap_or(u16::MAX);
+        let rank = if v.rank == 0 { 2 } else { u32::from(v.rank) };
+        let swizzled = || -> Result<Swizzled, EncodingError> {
+            Ok(Swizzled {
+                vec: v.number(K::Vec, 1),
+                per_phase: v.number(K::PerPhase, 1),
+                max_phase: v.number(K::MaxPhase, 1),
+                order: v.order(K::Order)?,
+                cga: v.cga()?,
+            })
+        };
+        Ok(match kind {
+            0 => Base::Blocked(Blocked {
+                size_per_thread: v.list(K::SizePerThread),
+                threads_per_warp: v.list(K::ThreadsPerWarp),
+                warps_per_cta: v.list(K::WarpsPerCta),
+                order: v.order(K::Order)?,
+                cga: v.cga()?,
+            }),
+            1 => Base::NvidiaMma(NvidiaMma {
+                major: small(K::VersionMajor, 0),
+                minor: small(K::VersionMinor, 0),
+                warps_per_cta: v.list(K::WarpsPerCta),
+                instr_shape: v.list(K::InstrShape),
+                cga: v.cga()?,
+            }),
+            2 => Base::AmdMfma(AmdMfma {
+                version: small(K::Version, 0),
+                warps_per_cta: v.list(K::WarpsPerCta),
+                instr_shape: v.list(K::InstrShape),
+                is_transposed: v.flag(K::IsTransposed),
+                cga: v.cga()?,
+                tiles_per_warp: v.list(K::TilesPerWarp),
+                element_bits: medium(K::ElementBitWidth, 32),
+            }),
+            3 => Base::AmdWmma(AmdWmma {
+                version: small(K::Version, 0),
+                is_transposed: v.flag(K::IsTransposed),
+                warp_bases: v.short(K::Warp)?,
+                reg_bases: v.short(K::Register)?,
+                instr_shape: v.list(K::InstrShape),
+                cga: v.cga()?,
+                rank: small(K::Rank, rank),
+            }),
+            4 => Base::Linear(v.linear(&REGISTERS)?),
+            5 => Base::GenericLinear(v.linear(&REGISTERS)?),
+            6 | 18 => Base::Swizzled(swizzled()?),
+            7 => Base::Rotating(swizzled()?),
+            8 => Base::SharedLinear(v.linear(&OFFSETS)?, v.number(K::Alignment, 16)),
+            9 => Base::Padded(Padded {
+                pads: v.pads,
+                linear: if v.has(K::Offset) { v.linear(&OFFSETS)? } else { ordered(&v.list(K::Shape), &v.order(K::Order)?)? },
+            }),
+            10 => Base::Nvmma(NvmmaShared {
+                swizzle_bytes: medium(K::SwizzlingByteWidth, 0),
+                transposed: v.flag(K::Transposed),
+                element_bits: medium(K::ElementBitWidth, 16),
+                fp4_padded: v.flag(K::Fp4Padded),
+                cga: v.cga()?,
+                rank: small(K::Rank, rank),
+            }),
+            11 => Base::TensorMemory(TensorMemory {
+                block_m: v.number(K::BlockM, 0),
+                block_n: v.number(K::BlockN, 0),
+                col_stride: v.number(K::ColStride, 1),
+                cga: v.cga()?,
+                two_ctas: v.flag(K::TwoCtas),
+                cta_mode: match v.number(K::CtaMode, 0) {
+                    0 => CtaMode::Default,
+                    1 => CtaMode::TwoLhs,
+                    _ => CtaMode::TwoRhs,
+                },
+                fp4_padded: v.flag(K::Fp4Padded),
+            }),
+            12 => {
+                let order = v.order(K::BlockRepOrder)?;
+                Base::TensorMemoryScales(v.cga()?, Few::from_slice(order.as_slice())?)
+            }
+            13 => Base::Auto,
+            14 => Base::Coalesced,
+            _ => return Err(EncodingError::WrongKind),
+        })
+    }
+}
+
+/// Offsets in the order of the dimensions, fastest first.
+fn ordered(shape: &Extents, order: &Order) -> Result<Linear<Hw, Logical>, EncodingError> {
+    let mut outs = Dims::new();
+    for (d, extent) in (0u8..).zip(shape.iter()) {
+        let fault = EncodingError::NotPowerOfTwo { field: crate::triton::Field::Shape, at: d, value: extent };
+        let bits = u8::try_from(extent.trailing_zeros()).unwrap_or(0);
+        let bits = if extent.is_power_of_two() { bits } else { return Err(fault) };
+        outs.push(AxisId::dim(d), bits)?;
+    }
+    if order.len() != shape.len() {
+        return Err(EncodingError::Rank {
+            field: crate::triton::Field::Order,
+            expected: u8::try_from(shape.len()).unwrap_or(u8::MAX),
+            found: u8::try_from(order.len()).unwrap_or(u8::MAX),
+        });
+    }
+    let mut columns = [0u64; MAX_BITS];
+    let mut slots = columns.iter_mut();
+    for dim in order.iter().map(AxisId::dim) {
+        for bit in 0..outs.bits_of(dim) {
+            let column = outs.insert(1u64.wrapping_shl(u32::from(bit)), dim)?;
+            if let Some(slot) = slots.next() {
+                *slot = column;
+            }
+        }
+    }
+    let total = outs.bits();
+    let mut ins = Dims::new();
+    ins.push(AxisId::M, total)?;
+    ins.push(AxisId::BLOCK, 0)?;
+    let used = columns.get(..usize::from(total)).unwrap_or(&[]);
+    Ok(Linear::from_columns(ins, outs, used)?)
+}
+
+fn wrap(mut inner: Encoding, wrapper: &Open) -> Result<Encoding, EncodingError> {
+    let [first, second, third] = wrapper.numbers;
+    let small = |v: u32| u8::try_from(v).unwrap_or(u8::MAX);
+    let bare = inner.dot.is_none() && inner.partition.is_none() && inner.slices.is_empty();
+    match usize::from(wrapper.attribute) {
+        SLICE => return inner.sliced(small(first)),
+        DOT if bare => {
+            inner.dot = Some(DotOp { op_idx: small(first), k_width: second });
+        }
+        PARTITION if bare => {
+            inner.partition = Some(Partition { partitions: first, groups: second, dim: small(third) });
+        }
+        _ => return Err(EncodingError::WrongKind),
+    }
+    Ok(inner)
+}

@@ -1,0 +1,99 @@
+//! The text of an instruction, with places for its operands, in one string.
+//!
+//! A place is a control character and what belongs to it, so that a table holds one string an atom instead of a list of
+//! pieces: `\u{1}n` an operand, `\u{2}n` one that is left out when it is zero, then the text before it and `\u{3}`,
+//! `\u{4}n` the lower and `\u{5}n` the upper half of a tuple. `n` is a character, the operand's number and 48 together.
+//! The table compiler makes these strings ([`Template::operand`] and its kind say how); a string that is not well formed
+//! ends where it stops making sense.
+use crate::Piece;
+
+/// Number 0 as a character.
+const ZERO: u8 = b'0';
+/// An operand follows.
+const OPERAND: char = '\u{1}';
+/// An operand that may be left out follows, then text.
+const OPTIONAL: char = '\u{2}';
+/// Ends the text of an operand that may be left out.
+const END: char = '\u{3}';
+/// An operand's lower half follows.
+const LOWER: char = '\u{4}';
+/// An operand's upper half follows.
+const UPPER: char = '\u{5}';
+
+/// How a piece is written: what starts it and the operand's number, text, and what ends it.
+pub type Written<'a> = (Option<(char, char)>, &'a str, Option<char>);
+
+/// An instruction's text with places for operands.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Template<'a>(pub &'a str);
+
+impl<'a> Template<'a> {
+    /// Most operands that a template can number.
+    pub const OPERANDS: u8 = 64;
+
+    /// Its pieces in order: never [`Piece::Frame`].
+    #[must_use]
+    pub const fn pieces(self) -> Pieces<'a> {
+        Pieces(self.0)
+    }
+
+    /// How a piece is written: what starts it, the operand's number as a character, text, and what ends it. `None` for
+    /// what a template cannot hold: a frame's name, a number from [`Template::OPERANDS`], text with control characters
+    /// other than line ends.
+    #[must_use]
+    pub fn written(piece: Piece<'a>) -> Option<Written<'a>> {
+        let number = |k: u8| (k < Self::OPERANDS).then(|| char::from(ZERO.wrapping_add(k)));
+        let (start, text, end) = match piece {
+            Piece::Text(text) => (None, text, None),
+            Piece::Operand(k) => (Some((OPERAND, number(k)?)), "", None),
+            Piece::Optional(k, before) => (Some((OPTIONAL, number(k)?)), before, Some(END)),
+            Piece::Half(k, upper) => (Some((if upper { UPPER } else { LOWER }, number(k)?)), "", None),
+            Piece::Frame(_) => return None,
+        };
+        let plain = text.bytes().all(|byte| byte >= b' ' || byte == b'\n' || byte == b'\t');
+        plain.then_some((start, text, end))
+    }
+}
+
+impl<'a> IntoIterator for Template<'a> {
+    type Item = Piece<'a>;
+    type IntoIter = Pieces<'a>;
+    fn into_iter(self) -> Pieces<'a> {
+        self.pieces()
+    }
+}
+
+/// The pieces of a [`Template`], by [`Template::pieces`].
+#[derive(Clone, Debug)]
+pub struct Pieces<'a>(&'a str);
+
+impl<'a> Iterator for Pieces<'a> {
+    type Item = Piece<'a>;
+
+    fn next(&mut self) -> Option<Piece<'a>> {
+        let is_place = |c: char| c <= UPPER;
+        let mut chars = self.0.chars();
+        let first = chars.next()?;
+        if !is_place(first) {
+            let (text, rest) = match self.0.find(is_place) {
+                Some(at) => self.0.split_at_checked(at)?,
+                None => (self.0, ""),
+            };
+            self.0 = rest;
+            return Some(Piece::Text(text));
+        }
+        let number = u8::try_from(chars.next()?).ok()?.checked_sub(ZERO)?;
+        let rest = chars.as_str();
+        let (piece, rest) = match first {
+            OPERAND => (Piece::Operand(number), rest),
+            LOWER | UPPER => (Piece::Half(number, first == UPPER), rest),
+            OPTIONAL => {
+                let (before, rest) = rest.split_once(END)?;
+                (Piece::Optional(number, before), rest)
+            }
+            _ => return None,
+        };
+        self.0 = rest;
+        Some(piece)
+    }
+}

@@ -1,0 +1,66 @@
+//! One entry point that compiles a program, for its size.
+//!
+//! Without the feature `whole` the program is in memory already (the caller built it); with it the entry point reads the
+//! text, checks it, runs the passes and prints it too. All storage is the caller's.
+#![no_std]
+
+use core::fmt::{Arguments, Error, Result, Write};
+use lanebook::TABLES;
+use lanebook::compile::{Scratch, compile};
+use lanebook::ir::Program;
+
+unsafe extern "C" {
+    /// The embedder's text sink.
+    fn lanebook_image_sink(text: *const u8, bytes: usize) -> bool;
+}
+
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    loop {}
+}
+
+/// Named by the unwind tables of the toolchain's ready-made functions; nothing unwinds.
+#[unsafe(no_mangle)]
+extern "C" fn rust_eh_personality() {}
+
+struct Sink;
+
+impl Write for Sink {
+    fn write_str(&mut self, text: &str) -> Result {
+        // SAFETY: address and length of a string that outlives the call.
+        if unsafe { lanebook_image_sink(text.as_ptr(), text.len()) } { Ok(()) } else { Err(Error) }
+    }
+    fn write_fmt(&mut self, _: Arguments<'_>) -> Result {
+        Err(Error)
+    }
+}
+
+fn emit(program: &Program<'_, '_>, arch: u16, scratch: Scratch<'_>) -> bool {
+    match compile(&TABLES, lanebook::tables::ArchId(arch), program, scratch) {
+        Ok(compiled) => compiled.write(&TABLES, program, &mut Sink).is_ok(),
+        Err(_) => false,
+    }
+}
+
+/// Chooses and emits.
+#[cfg(not(feature = "whole"))]
+#[unsafe(no_mangle)]
+#[allow(improper_ctypes_definitions)]
+pub extern "C" fn image(program: &Program<'_, '_>, arch: u16, scratch: Scratch<'_>) -> bool {
+    emit(program, arch, scratch)
+}
+
+/// Reads, checks, rewrites, prints, chooses and emits.
+#[cfg(feature = "whole")]
+#[unsafe(no_mangle)]
+#[allow(improper_ctypes_definitions)]
+pub extern "C" fn image(pools: lanebook::ir::Pools<'static>, text: &'static str, arch: u16, work: &mut heapless::VecView<lanebook::ir::Node>, scratch: Scratch<'_>) -> bool {
+    use lanebook::ir::{Options, Plain, parse, print, verify};
+    use lanebook::pipeline::{REMOVE_CONVERSIONS, apply};
+    let Ok(mut program) = parse(pools, &TABLES, text, Options::default()) else { return false };
+    let mut fuel = 1000;
+    verify(&mut program).is_ok()
+        && apply(&TABLES, REMOVE_CONVERSIONS, &mut program, work, &mut fuel, |_, _| ()).is_ok()
+        && print(&program, &Plain, &mut Sink).is_ok()
+        && emit(&program, arch, scratch)
+}

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Builds and links the smallest programs that use lanebook for one architecture, without an operating system, and writes
+# what they weigh to $CARGO_TARGET_DIR/image/sizes.txt (default target/image), where the bench finds it.
+#
+#   tests/bench/size.sh [ARCH...]     default: sm_80 gfx950
+#
+# Needs the stable toolchain and binutils' size.
+set -euo pipefail
+root=$(cd "$(dirname "$0")/../.." && pwd)
+out=${CARGO_TARGET_DIR:-$root/target}/image
+mkdir -p "$out"
+host=$(rustc -vV | sed -n 's/^host: //p')
+lld=$(rustc --print sysroot)/lib/rustlib/$host/bin/rust-lld
+[ $# -gt 0 ] || set -- sm_80 gfx950
+: > "$out/sizes.new"
+weigh() { # weigh ARCH NAME BUDGET OPT FEATURES...
+  local arch=$1 name=$2 budget=$3 opt=$4; shift 4
+  # Static addresses: tables are then read-only data, without relocations. `--target` keeps the flag from build scripts.
+  LANEBOOK_ARCHS=$arch CARGO_PROFILE_RELEASE_OPT_LEVEL=$opt RUSTFLAGS="-C relocation-model=static" \
+    cargo build -q --release --manifest-path "$root/tests/bench/image/Cargo.toml" --target "$host" --target-dir "$out/build-$opt" "$@"
+  "$lld" -flavor gnu --gc-sections --unresolved-symbols=ignore-all -e image "$out/build-$opt/$host/release/liblanebook_image.a" -o "$out/$arch-$name-$opt.elf"
+  size -A "$out/$arch-$name-$opt.elf" | awk -v name="$arch,$name,opt-$opt" -v budget="$budget" '
+    $1 ~ /^\.text/ { text += $2 } $1 ~ /^\.rodata/ { rodata += $2 } $1 ~ /^\.data/ { data += $2 }
+    END { printf "%s %s %d %d %d\n", name, budget, text, rodata, data }' | tee -a "$out/sizes.new"
+}
+for arch in "$@"; do
+  for opt in s 3; do
+    weigh "$arch" choose+emit SMALL $opt
+    weigh "$arch" whole LARGE $opt --features whole
+  done
+done
+mv "$out/sizes.new" "$out/sizes.txt"

@@ -1,0 +1,59 @@
+//! What an operand layout of the tables says, lane by lane, for the suites of the hardware.
+
+use lanebook::TABLES;
+use lanebook_layout::{AxisId, Coord, LayoutRef};
+use lanebook_tables::{Arch, Atom, Piece};
+use std::collections::BTreeMap;
+
+/// The mnemonic: the first word of the text.
+fn mnemonic<'a>(atom: &Atom<'a>) -> &'a str {
+    match atom.template.pieces().next() {
+        Some(Piece::Text(text)) => text.split_whitespace().next().unwrap_or(""),
+        _ => "",
+    }
+}
+
+/// The architecture with this name.
+pub fn arch(name: &str) -> Option<&'static Arch<'static>> {
+    TABLES.arch_named(name).and_then(|id| TABLES.arch(id))
+}
+
+/// The atoms of an architecture (of any, if `None`) with this mnemonic.
+pub fn atoms(arch: Option<&Arch<'static>>, name: &str) -> Vec<&'static Atom<'static>> {
+    let has = |k: usize| arch.is_none_or(|a| a.atoms.iter().any(|x| x.atom.index() == k));
+    let all = TABLES.atoms.iter().enumerate();
+    all.filter(|(k, atom)| mnemonic(atom) == name && has(*k)).map(|(_, atom)| atom).collect()
+}
+
+/// Where elements are: (lane, bit of the lane's tuple) to the element's row-major number. A lane counts over warps.
+pub fn places(layout: &LayoutRef<'_>) -> Result<BTreeMap<(u64, u64), u64>, String> {
+    let size = layout.size().map_err(|e| format!("{e:?}"))?.value();
+    let size = size.map_err(|e| format!("{e:?}"))? as u64;
+    let mut out = BTreeMap::new();
+    for x in 0..size {
+        let mut put = |at: &Coord| {
+            let lane = at.get(AxisId::LANE) + 32 * at.get(AxisId::WARP);
+            out.insert((lane as u64, at.get(AxisId::BIT) as u64), x);
+        };
+        let mut at = Coord::new();
+        layout.apply_flat(x, &mut at).map_err(|e| format!("{e:?}"))?;
+        // Copies: every combination of the replica iters.
+        let mut copies = vec![at];
+        for it in layout.replica {
+            let extent = it.extent_value().map_err(|e| format!("{e:?}"))?;
+            let stride = it.stride_value().map_err(|e| format!("{e:?}"))?;
+            copies = copies
+                .iter()
+                .flat_map(|c| {
+                    (0..extent).map(move |k| {
+                        let mut next = c.clone();
+                        let _ = next.add(it.axis(), stride * i64::from(k));
+                        next
+                    })
+                })
+                .collect();
+        }
+        copies.iter().for_each(&mut put);
+    }
+    Ok(out)
+}
