@@ -148,7 +148,7 @@ fn transposing(arch: &Arch<'static>, record: &Value) -> Result<Verdict, String> 
         return Ok(Verdict::Skipped("the instruction is not in the tables yet"));
     };
     let bits = record["elem_bits"].as_u64().ok_or("no width")?;
-    let places = places(&movement.to.layout)?;
+    let places = places(movement.to.layout)?;
     // The source lane is the address slot, its element the byte within.
     let mut sources = std::collections::BTreeMap::new();
     let mut at = lanebook_layout::Coord::new();

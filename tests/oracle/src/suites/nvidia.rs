@@ -144,6 +144,6 @@ fn movement(atom: &Atom<'_>, record: &Value) -> Result<Verdict, String> {
     let of = |k: usize| if sides[k].space == Space::Register { Some(sides[k]) } else { None };
     let side = if is_source { of(0) } else { of(1) };
     let side = side.or(of(0)).or(of(1)).ok_or("no register side")?;
-    fragment(&side.layout, record, |entry| flat(entry, &extents))?;
+    fragment(side.layout, record, |entry| flat(entry, &extents))?;
     Ok(Verdict::Agree)
 }
