@@ -1,7 +1,7 @@
 //! Speed and size of lanebook, each figure beside a reference: another way measured in the same run, or a peer's published
 //! figure with its source.
 //!
-//! [`report`] measures everything. Times are printed and never asserted; instruction counts are exact, and
+//! [`report()`] measures everything. Times are printed and never asserted; instruction counts are exact, and
 //! `tests/claims.rs` holds them against Triton's.
 
 pub mod address;

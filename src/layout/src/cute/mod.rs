@@ -1,9 +1,9 @@
 //! CuTe's algebra on hierarchical layouts, beyond what [`crate::ops`] has for all strided layouts.
 //!
-//! - [`tuple`]: trees of numbers: shapes, coordinates (`_` leaves a mode open), orders, profiles;
+//! - [`mod@tuple`]: trees of numbers: shapes, coordinates (`_` leaves a mode open), orders, profiles;
 //! - [`coords`]: coordinates to positions and back, congruence;
 //! - [`shape`]: `shape_div`, `ceil_div`; [`modes`]: select, group, slice, dice, filter;
-//! - [`tile`]: composition with tilers, divides, products; [`make`]: layouts from shapes; [`recast`];
+//! - [`tile`]: composition with tilers, divides, products; [`make`]: layouts from shapes; [`mod@recast`];
 //! - [`basis`]: layouts whose positions are coordinates, nullspace, common vectors;
 //! - [`canon`]: equality as functions; [`intern`]: layouts in an arena that the caller lends; [`candidate`].
 //!

@@ -79,12 +79,12 @@ pub fn slice(coord: TupleRef<'_>, l: &LayoutRef<'_>) -> Result<Layout> {
     Ok(out)
 }
 
-/// As [`slice`], with the offset of a layout without post-map handed out instead of kept (only axis `m`).
+/// As [`slice()`], with the offset of a layout without post-map handed out instead of kept (only axis `m`).
 ///
 /// Under a post-map the position of a slice is no sum, so the offset stays inside and 0 is handed out.
 ///
 /// # Errors
-/// As [`slice`]; [`Error::HasOffset`] for a fixed coordinate off axis `m`.
+/// As [`slice()`]; [`Error::HasOffset`] for a fixed coordinate off axis `m`.
 pub fn slice_and_offset(coord: TupleRef<'_>, l: &LayoutRef<'_>) -> Result<(Layout, Int)> {
     if !l.post.is_identity() {
         return Ok((slice(coord, l)?, Int::ZERO));

@@ -254,7 +254,7 @@ impl Descriptor {
     /// The layout on byte positions, with the swizzle: what the hardware sees.
     ///
     /// # Errors
-    /// [`Error::BadSwizzle`] for fields that overlap; those of [`crate::cute::recast`].
+    /// [`Error::BadSwizzle`] for fields that overlap; those of [`crate::cute::recast()`].
     pub fn on_bytes(&self, element_bits: u16) -> Answer<Layout> {
         let mut out = crate::cute::recast(&self.layout.view(), 8, element_bits)?;
         if let Some(t) = self.swizzle {

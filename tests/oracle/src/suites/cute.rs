@@ -1,7 +1,7 @@
 //! CuTe: answers of CuTe DSL (`dsl`) and pycute (`pycute`), one record a call.
 //!
 //! For every record lanebook answers first. An answer is then checked against the operation's *law*, evaluated point by
-//! point by code that shares nothing with lanebook ([`reference`]), whatever the peers say; a broken law is a
+//! point by code that shares nothing with lanebook ([`mod@reference`]), whatever the peers say; a broken law is a
 //! difference. After that it must be the answer of at least one peer: the same text where the operation fixes the text,
 //! else the same function on the same modes. Where lanebook refuses, each peer that answers must be shown to be wrong
 //! on this very record. The rules that say how, each with its reason, are the constants of [`rules`].

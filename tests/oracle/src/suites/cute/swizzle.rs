@@ -217,7 +217,7 @@ fn slice(r: &Value, l: &Layout) -> Result<Verdict, String> {
     Ok(compare(r, &ours, &rules))
 }
 
-/// As [`slice`], with the offset beside the layout.
+/// As [`slice()`], with the offset beside the layout.
 fn slice_and_offset(r: &Value, l: &Layout) -> Result<Verdict, String> {
     let coord = tuple(&input(r, "coord"))?;
     let answer = cute::slice_and_offset(coord.view(), &l.view());
