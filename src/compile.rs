@@ -404,27 +404,59 @@ impl<'s> Planned<'s> {
         addresses.clear();
         advances.clear();
         let lookup = Lookup { tables, arch: machine, isa };
-        let select = tables.rules.phase_named(crate::emit::SELECT).ok_or(EmitError::Rules)?;
-        let selector = Selector::new(tables, plan.arch, select, SelectScratch { memo, choice, uses: counts }).map_err(|_| EmitError::Rules)?;
-        {
-            let mut context = Context::new(
-                lookup,
-                program,
-                &plan,
-                Arena::new(nodes, variables, buckets),
-                selector,
-                SimplifyScratch { forward, uses, work },
-                Steps::new(steps, tuples, patterns, loops),
-                params,
-                (held, addresses, advances),
-                registers,
-            )?;
-            context.function(function)?;
-        }
+        let frame = Frame { nodes, variables, buckets, forward, uses, counts, work, memo, choice, registers };
+        walk(lookup, program, &plan, function, Steps::new(steps, tuples, patterns, loops), params, (held, addresses, advances), frame)?;
         let usage = crate::emit::registers::allocate(tables, isa, steps, tuples, patterns, loops).map_err(EmitError::Step)?;
         crate::emit::finish::finish(tables, machine, isa, steps, patterns, finished).map_err(EmitError::Step)?;
         Ok(Compiled { plan, steps: finished, patterns, params, usage, function })
     }
+}
+
+/// Room for index expressions while they are simplified and selected.
+struct Frame<'s> {
+    nodes: &'s mut VecView<Node>,
+    variables: &'s mut VecView<Variable>,
+    buckets: &'s mut [ExprId],
+    forward: &'s mut [ExprId],
+    uses: &'s mut [u16],
+    counts: &'s mut [u16],
+    work: &'s mut VecView<ExprId>,
+    memo: &'s mut [[Option<Reg>; 2]],
+    choice: &'s mut [[Choice; 2]],
+    registers: &'s mut [Option<Reg>],
+}
+
+/// From the plan to steps over virtual registers. A frame of its own: what it keeps on the stack is gone before registers
+/// are allocated.
+#[inline(never)]
+#[allow(clippy::too_many_arguments)]
+fn walk(
+    lookup: Lookup<'_>,
+    program: &Program<'_, '_>,
+    plan: &Plan<'_>,
+    function: Op,
+    steps: Steps<'_>,
+    params: &VecView<Param>,
+    lists: (&mut VecView<Held>, &mut VecView<Address>, &mut VecView<Advance>),
+    frame: Frame<'_>,
+) -> Result<(), Error> {
+    let tables = lookup.tables;
+    let Frame { nodes, variables, buckets, forward, uses, counts, work, memo, choice, registers } = frame;
+    let select = tables.rules.phase_named(crate::emit::SELECT).ok_or(EmitError::Rules)?;
+    let selector = Selector::new(tables, plan.arch, select, SelectScratch { memo, choice, uses: counts }).map_err(|_| EmitError::Rules)?;
+    let mut context = Context::new(
+        lookup,
+        program,
+        plan,
+        Arena::new(nodes, variables, buckets),
+        selector,
+        SimplifyScratch { forward, uses, work },
+        steps,
+        params,
+        lists,
+        registers,
+    )?;
+    Ok(context.function(function)?)
 }
 
 impl Compiled<'_> {

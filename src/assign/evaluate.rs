@@ -1,9 +1,9 @@
 //! Evaluation: one movement, one atom, one shared layout: legal or not, and what it costs.
 
-use super::fit::{Fit, Registers, Reject, fit_copy, fit_registers};
+use super::fit::{Registers, fit_copy, fit_registers};
 use super::mover::{Mover, Place};
 use crate::map::{Access, Columns, Combine, Fragment, MemoryMap, count_conflicts};
-use crate::plan::Figures;
+use crate::plan::{Figures, Fit, Reject};
 use lanebook_tables::{Arch, Atom, Isa, Side, Space, Status, Tables, TupleStyle, Weights};
 
 /// One end of a movement, with its map.

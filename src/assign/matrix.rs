@@ -1,29 +1,9 @@
 //! Matrix products: how a table atom and a split over warps lay out the operands of a whole tile.
 
 use crate::map::{Columns, Fragment, TileShape, log2_exact};
+use crate::plan::Product;
 use lanebook_layout::AxisId;
-use lanebook_tables::{Atom, AtomId, MatrixShape, Operand};
-
-/// A product `(m, k) x (k, n) + (m, n)` of a tile by one atom, split over warps.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Product {
-    /// The table's atom.
-    pub atom: AtomId,
-    /// Its shape and operand numbers.
-    pub shape: MatrixShape,
-    /// log2 of the warps along m and n.
-    pub warps: (u8, u8),
-    /// log2 of the instances along m, n and k that a warp issues.
-    pub repeats: (u8, u8, u8),
-    /// Fragments of A, B and C (= D).
-    pub a: Fragment,
-    /// B.
-    pub b: Fragment,
-    /// C and D.
-    pub c: Fragment,
-    /// Cycles of one instance; 0 = not known.
-    pub cycles: u16,
-}
+use lanebook_tables::{Atom, AtomId, Operand};
 
 impl Product {
     /// Lays a tile out; `None` if the atom does not divide it, or its operands are not described bit by bit.
@@ -49,13 +29,6 @@ impl Product {
         let b = operand_fragment(operand(shape.b)?, TileShape::new(k, n, bits.1)?, (rk, rn), Order::RowsFirst, (Some(warps.1), Skip(warps.0)), false)?;
         let c = accumulator_fragment(operand(shape.c)?, TileShape::new(m, n, bits.2)?, (rm, rn), warps)?;
         Some(Self { atom: id, shape, warps, repeats, a, b, c, cycles: atom.cost.cycles })
-    }
-
-    /// Number of instances a warp issues.
-    #[must_use]
-    pub fn count(&self) -> u32 {
-        let (m, n, k) = self.repeats;
-        1u32.checked_shl(u32::from(m) + u32::from(n) + u32::from(k)).unwrap_or(u32::MAX)
     }
 }
 

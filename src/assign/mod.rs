@@ -7,10 +7,13 @@
 
 pub mod candidates;
 mod choose;
+mod collect;
+mod decide;
 mod evaluate;
 pub mod fit;
 mod flow;
 pub mod matrix;
 pub mod mover;
+mod search;
 
 pub use choose::{Movement, Staged, Workspace, choose};

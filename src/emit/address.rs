@@ -8,11 +8,10 @@
 use super::context::{Address, Advance, Context, EmitError};
 use super::kernel::ParamKind;
 use super::lookup::Operand;
-use crate::assign::fit::Fit;
 use crate::expr::{BitColumn, Combine as Mix, ExprId, Place, Variable, from_bits};
 use crate::ir::{Loop, Op, Value};
 use crate::map::{Combine, MemoryMap};
-use crate::plan::{End, GlobalPlan, MovePlan};
+use crate::plan::{End, Fit, GlobalPlan, MovePlan};
 use lanebook_tables::{Atom, IndexOp, OffsetField, Space};
 
 /// One side of one atom of a movement.

@@ -27,6 +27,7 @@ struct Pending {
 }
 
 /// Copies `steps` to `out` with waits and wait states inserted.
+#[inline(never)]
 pub fn finish(
     tables: &Tables<'_>,
     arch: &Arch<'_>,

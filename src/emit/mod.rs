@@ -12,10 +12,13 @@ mod context;
 pub mod finish;
 mod kernel;
 mod lookup;
+mod loops;
+mod movement;
 pub mod registers;
 pub mod step;
 mod sync;
 mod text;
+mod tiles;
 mod walk;
 
 pub use context::{Address, Advance, EmitError, Held, MAX_VARIABLES};

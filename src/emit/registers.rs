@@ -21,6 +21,7 @@ pub struct Usage {
 }
 
 /// Gives every virtual tuple its numbers and rewrites the steps.
+#[inline(never)]
 pub fn allocate(
     tables: &Tables<'_>,
     isa: &Isa<'_>,

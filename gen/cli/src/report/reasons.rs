@@ -1,5 +1,5 @@
 //! Why a candidate lost, in sentences.
-use lanebook::assign::fit::Reject;
+use lanebook::plan::Reject;
 
 /// The reason with its figures.
 pub fn sentence(why: Reject) -> String {

@@ -1,7 +1,15 @@
 //! The plan: what was chosen for every tile of a program, and why not something else.
+//!
+//! Data only: choosing writes it, placing completes it, emission and the checker read it.
 
-use crate::assign::fit::{Fit, Reject};
-use crate::assign::matrix::Product;
+mod error;
+mod fit;
+mod product;
+
+pub use error::{PlanError, PlanPool};
+pub use fit::{Fit, Reject};
+pub use product::Product;
+
 use crate::ir::{Op, Value};
 use crate::map::{Conflicts, Fragment, MemoryMap, SharedLayout, TileShape};
 use heapless::VecView;
@@ -210,98 +218,4 @@ impl Plan<'_> {
             self.losers_dropped = self.losers_dropped.saturating_add(1);
         }
     }
-}
-
-/// Why no plan was made. Every value names the operation (or value) and the figures that matter.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[non_exhaustive]
-pub enum PlanError {
-    /// The function has no `threads`, or a number that is no power-of-two multiple of the wave.
-    Threads {
-        /// What it says; 0 = nothing.
-        threads: u32,
-        /// Lanes of a wave.
-        wave: u32,
-        /// Most threads of a group.
-        most: u32,
-    },
-    /// The operation is not one that the planner understands.
-    Unsupported(Op),
-    /// A tile's extents are not two known powers of two, or the tile is too large.
-    Extents(Op),
-    /// A tile's element type is unknown or not a whole number of bytes.
-    Element(Op),
-    /// The operand is not an allocation or a kernel argument that can be traced.
-    NotTraced {
-        /// The operation.
-        op: Op,
-        /// Which operand.
-        operand: u8,
-    },
-    /// No matrix atom of the architecture takes these types and divides this tile among these warps.
-    NoMatrixAtom(Op),
-    /// However the product is split over the warps, a lane would hold more registers of one operand than a tuple can have.
-    Registers {
-        /// The operation.
-        op: Op,
-        /// Fewest registers among the splits.
-        registers: u16,
-        /// Most there can be.
-        most: u16,
-    },
-    /// No atom of the architecture can do this movement; `why` is the reason of the candidate that came furthest.
-    NoMover {
-        /// The operation.
-        op: Op,
-        /// Closest reason.
-        why: Reject,
-    },
-    /// Two uses of a register tile want different distributions.
-    Conflict {
-        /// Where the second one was met.
-        op: Op,
-    },
-    /// Nothing says how this register tile is distributed.
-    Undecided(Op),
-    /// Shared memory is exceeded.
-    SharedMemory {
-        /// The allocation that no longer fits.
-        op: Op,
-        /// Bytes needed up to and including it.
-        need: u32,
-        /// Bytes the architecture has.
-        have: u32,
-    },
-    /// Lent storage is full.
-    Capacity {
-        /// Which.
-        pool: PlanPool,
-        /// How many it holds.
-        capacity: u32,
-    },
-    /// The architecture is not in the tables.
-    UnknownArch,
-}
-
-/// Pools of a plan.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub enum PlanPool {
-    /// Shared tiles.
-    Allocs,
-    /// Register tiles.
-    Fragments,
-    /// Global tiles.
-    Globals,
-    /// Movements.
-    Moves,
-    /// Products.
-    Products,
-    /// Movers of the architecture.
-    Movers,
-    /// Loads of copies through registers.
-    Staged,
-    /// Tiles waiting to be looked at.
-    Worklist,
 }

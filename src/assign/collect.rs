@@ -1,0 +1,182 @@
+//! Collecting: tiles and movements as the program writes them, and the loads that copies can begin with.
+
+use super::choose::{Chooser, Movement, MovementEnd, Staged, full};
+use super::evaluate::EndMap;
+use super::matrix::blocked;
+use super::search::power;
+use crate::ir::{Def, Op, Value, words};
+use crate::map::{MemoryMap, SharedLayout, TileShape, log2_exact};
+use crate::plan::{AllocPlan, GlobalPlan, PlanError, PlanPool};
+use lanebook_layout::PostMap;
+use lanebook_tables::{OpRole, Space};
+
+impl Chooser<'_, '_, '_, '_> {
+    /// Finds tiles and movements.
+    pub(super) fn collect(&mut self, function: Op) -> Result<(), PlanError> {
+        for op in self.program.inside(function) {
+            match self.program.role(op) {
+                OpRole::Alloc => self.collect_alloc(op)?,
+                OpRole::Copy => {
+                    let shape = self.shape_at(op, &[0, 1])?;
+                    let (from, to) = (self.memory_end(op, 0, shape)?, self.memory_end(op, 1, shape)?);
+                    self.add(op, from, to)?;
+                }
+                OpRole::Load => {
+                    let result = self.program.result(op, 0).ok_or(PlanError::Unsupported(op))?;
+                    let shape = self.shape_of(op, result)?;
+                    let from = self.memory_end(op, 0, shape)?;
+                    self.add(op, from, MovementEnd::Registers(result))?;
+                }
+                OpRole::Store => {
+                    let value = self.program.operand(op, 0).ok_or(PlanError::Unsupported(op))?;
+                    let shape = self.shape_of(op, value)?;
+                    let to = self.memory_end(op, 1, shape)?;
+                    self.add(op, MovementEnd::Registers(value), to)?;
+                }
+                OpRole::Matrix
+                | OpRole::For
+                | OpRole::Yield
+                | OpRole::Return
+                | OpRole::Constant
+                | OpRole::Convert
+                | OpRole::Transpose
+                | OpRole::Function
+                | OpRole::Index => {}
+                _ => return Err(PlanError::Unsupported(op)),
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, op: Op, from: MovementEnd, to: MovementEnd) -> Result<(), PlanError> {
+        let mut depth = 0u8;
+        let mut at = self.program.parent(op);
+        while let Some(parent) = at {
+            if self.program.role(parent) == OpRole::For {
+                depth = depth.saturating_add(1);
+            }
+            at = self.program.parent(parent);
+        }
+        let capacity = self.movements.capacity();
+        self.movements.push(Movement { op, from, to, depth }).map_err(|_| full(PlanPool::Moves, capacity))
+    }
+
+    pub(super) fn shape_of(&self, op: Op, value: Value) -> Result<TileShape, PlanError> {
+        let ty = self.program.type_of(value);
+        let bits = ty.dtype.and_then(|d| self.setting.tables.dtype(d)).map_or(0, |d| d.bits);
+        if bits == 0 || !bits.is_multiple_of(8) {
+            return Err(PlanError::Element(op));
+        }
+        let (rows, cols) = ty.shape.pair().ok_or(PlanError::Extents(op))?;
+        TileShape::new(u64::from(rows), u64::from(cols), bits).ok_or(PlanError::Extents(op))
+    }
+
+    /// The shape of the first operand with known extents.
+    fn shape_at(&self, op: Op, operands: &[usize]) -> Result<TileShape, PlanError> {
+        let mut last = PlanError::Extents(op);
+        for &k in operands {
+            match self.program.operand(op, k).map(|v| self.shape_of(op, v)) {
+                Some(Ok(shape)) => return Ok(shape),
+                Some(Err(e)) => last = e,
+                None => {}
+            }
+        }
+        Err(last)
+    }
+
+    fn collect_alloc(&mut self, op: Op) -> Result<(), PlanError> {
+        let value = self.program.result(op, 0).ok_or(PlanError::Unsupported(op))?;
+        if self.program.type_of(value).space != Some(Space::Shared) {
+            return Err(PlanError::Unsupported(op));
+        }
+        let shape = self.shape_of(op, value)?;
+        let layout = SharedLayout { row_major: true, post: PostMap::None };
+        let capacity = self.plan.allocs.capacity();
+        let alloc = AllocPlan { value, shape, layout, bytes: 0, align: 16, offset: 0 };
+        self.plan.allocs.push(alloc).map_err(|_| full(PlanPool::Allocs, capacity))
+    }
+
+    fn memory_end(&mut self, op: Op, operand: usize, shape: TileShape) -> Result<MovementEnd, PlanError> {
+        let not_traced = PlanError::NotTraced { op, operand: u8::try_from(operand).unwrap_or(u8::MAX) };
+        let value = self.program.operand(op, operand).ok_or(not_traced)?;
+        if let Some((index, alloc)) = self.plan.alloc_of(value) {
+            if alloc.shape != shape || self.program.subscripts(op, operand).next().is_some() {
+                return Err(PlanError::Extents(op));
+            }
+            return Ok(MovementEnd::Shared(index));
+        }
+        let ty = self.program.type_of(value);
+        let is_argument = matches!(self.program.def(value), Def::Argument(..));
+        if !is_argument || ty.space != Some(Space::Global) {
+            return Err(not_traced);
+        }
+        let mut starts = self.program.subscripts(op, operand);
+        let (Some(row), Some(col), None) = (starts.next(), starts.next(), starts.next()) else { return Err(not_traced) };
+        let element = u32::from(shape.bits / 8);
+        let attr = |key: &str| self.program.int_value_attr(value, key).and_then(|n| u32::try_from(n).ok());
+        let base = power(attr(words::ALIGN).unwrap_or(element));
+        let outer_bytes = ty.shape.extent(1).and_then(|n| n.checked_mul(element));
+        let outer = match outer_bytes {
+            Some(bytes) => power(bytes),
+            None => power(attr(words::STRIDE_DIV).unwrap_or(1)).saturating_mul(element),
+        };
+        let inner = power(self.multiple_of(col)).saturating_mul(element);
+        let global = GlobalPlan { memref: value, start: (row, col), outer_bytes, align: base.min(outer).min(inner), map: MemoryMap::global(shape, true) };
+        let index = match self.plan.globals.iter().position(|g| *g == global) {
+            Some(index) => index,
+            None => {
+                let capacity = self.plan.globals.capacity();
+                self.plan.globals.push(global).map_err(|_| full(PlanPool::Globals, capacity))?;
+                self.plan.globals.len().saturating_sub(1)
+            }
+        };
+        u16::try_from(index).map(MovementEnd::Global).map_err(|_| not_traced)
+    }
+
+    /// A number that certainly divides an index value.
+    fn multiple_of(&self, value: Value) -> u32 {
+        let as_u32 = |n: i64| u32::try_from(n.unsigned_abs()).unwrap_or(1);
+        if let Some(n) = self.program.int(value) {
+            return if n == 0 { 1 << 30 } else { as_u32(n) };
+        }
+        if let Def::Argument(block, 0) = self.program.def(value)
+            && let Some(at) = self.program.owner_of(block).and_then(|owner| self.program.counted_loop(owner))
+        {
+            let (lower, step) = (self.program.int(at.lower), self.program.int(at.step));
+            return match (lower, step) {
+                (Some(0), Some(s)) => as_u32(s).max(1),
+                (Some(l), Some(s)) => power(as_u32(l).max(1)).min(power(as_u32(s).max(1))),
+                _ => 1,
+            };
+        }
+        self.program.int_value_attr(value, words::DIV).map_or(1, as_u32).max(1)
+    }
+
+    /// Finds, for each copy from global to shared memory, the cheapest load of each width.
+    pub(super) fn stage(&mut self) -> Result<(), PlanError> {
+        for index in 0..self.movements.len() {
+            let Some(&movement) = self.movements.get(index) else { continue };
+            let (MovementEnd::Global(g), MovementEnd::Shared(_)) = (movement.from, movement.to) else { continue };
+            let Some(global) = self.plan.globals.get(usize::from(g)).copied() else { continue };
+            let from = EndMap::Global(&global.map, global.align);
+            let shape = global.map.shape;
+            for load in self.movers.iter().filter(|m| m.from == Space::Global && m.to == Space::Register) {
+                let share = load.register_bits.checked_div(u32::from(shape.bits)).unwrap_or(0);
+                let Some(fragment) = log2_exact(u64::from(share)).and_then(|vector| blocked(shape, vector, self.setting.wave, self.setting.warps, true)) else {
+                    continue;
+                };
+                let Ok(found) = self.setting.evaluate(load, from, EndMap::Registers(&fragment), true, u32::MAX) else { continue };
+                let staged = Staged { movement: u16::try_from(index).unwrap_or(u16::MAX), load: load.atom, bits: load.register_bits, fragment, found };
+                match self.staged.iter_mut().find(|s| s.movement == staged.movement && s.bits == staged.bits) {
+                    Some(old) if old.found.figures.cost <= staged.found.figures.cost => {}
+                    Some(old) => *old = staged,
+                    None => {
+                        let capacity = self.staged.capacity();
+                        self.staged.push(staged).map_err(|_| full(PlanPool::Staged, capacity))?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}

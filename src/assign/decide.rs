@@ -1,0 +1,178 @@
+//! Deciding: matrix atoms with their split over warps, and the width of tiles that no product fixes.
+
+use super::choose::{Chooser, MAX_PRODUCTS, MAX_REGISTERS, MovementEnd, full};
+use super::evaluate::Setting;
+use super::flow::spread;
+use super::matrix::blocked;
+use crate::ir::{Op, Value};
+use crate::map::log2_exact;
+use crate::plan::{Candidate, FragmentPlan, Loser, Plan, PlanError, PlanPool, Product, ProductPlan, Reject};
+use lanebook_tables::{AtomClass, OpRole};
+
+impl Chooser<'_, '_, '_, '_> {
+    /// Chooses an atom and a split over warps for each product.
+    pub(super) fn choose_products(&mut self, function: Op) -> Result<(), PlanError> {
+        for op in self.program.inside(function) {
+            if self.program.role(op) == OpRole::Matrix {
+                self.choose_product(op)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn choose_product(&mut self, op: Op) -> Result<(), PlanError> {
+        let Setting { tables, arch, wave, warps, .. } = self.setting;
+        let program = self.program;
+        let value = |k: usize| program.operand(op, k).ok_or(PlanError::Unsupported(op));
+        let (a, b, c) = (value(0)?, value(1)?, value(2)?);
+        let d = program.result(op, 0).ok_or(PlanError::Unsupported(op))?;
+        let pair = |v: Value| program.type_of(v).shape.pair().ok_or(PlanError::Extents(op));
+        let ((m, k), (_, n)) = (pair(a)?, pair(b)?);
+        let dtype = |v: Value| program.type_of(v).dtype;
+        let bits = |v: Value| dtype(v).and_then(|t| tables.dtype(t)).map_or(0, |t| t.bits);
+        let tile = (u64::from(m), u64::from(n), u64::from(k));
+        let widths = (bits(a), bits(b), bits(c));
+        let w = tables.weights;
+        // Cost of the products themselves and of the registers they hold: known without looking at any movement.
+        let own = |product: &Product| {
+            let each = u32::from(product.cycles).saturating_mul(w.matrix_cycle).saturating_add(w.instruction);
+            let held = u32::from(product.a.registers()).saturating_add(u32::from(product.b.registers())).saturating_add(u32::from(product.c.registers()));
+            product.count().saturating_mul(each).saturating_mul(w.loop_trips.max(1)).saturating_add(held.saturating_mul(w.register))
+        };
+        let candidate = |number: usize| -> Option<Product> {
+            let per_atom = usize::from(warps).checked_add(1)?;
+            let have = arch.atoms.get(number.checked_div(per_atom)?)?;
+            let along_m = u8::try_from(number.checked_rem(per_atom)?).ok()?;
+            let atom = tables.atom(have.atom).filter(|atom| have.native && atom.class == AtomClass::Matrix)?;
+            let shape = atom.matrix?;
+            let takes = |operand: u8, v: Value| atom.operands.get(usize::from(operand)).is_some_and(|o| o.dtype.is_some() && o.dtype == dtype(v));
+            if !(takes(shape.a, a) && takes(shape.b, b) && takes(shape.c, c) && takes(shape.d, d)) {
+                return None;
+            }
+            let split = (along_m, warps.checked_sub(along_m)?);
+            Product::new(have.atom, atom, tile, widths, split).filter(|p| p.a.lane.len() == usize::from(wave))
+        };
+        let numbers = arch.atoms.len().saturating_mul(usize::from(warps).saturating_add(1));
+        let mut order: heapless::Vec<(u32, u16), MAX_PRODUCTS> = heapless::Vec::new();
+        let mut why = PlanError::NoMatrixAtom(op);
+        for number in 0..numbers {
+            if let Some(product) = candidate(number) {
+                let registers = product.a.registers().max(product.b.registers()).max(product.c.registers());
+                if registers > MAX_REGISTERS {
+                    let fewest = if let PlanError::Registers { registers, .. } = why { registers } else { u16::MAX };
+                    why = PlanError::Registers { op, registers: registers.min(fewest), most: MAX_REGISTERS };
+                    let what = Candidate::Matrix(product.atom, product.warps.0, product.warps.1);
+                    self.plan.lose(Loser { op, what, why: Reject::Registers { registers, most: MAX_REGISTERS }, cost: 0 });
+                    continue;
+                }
+                let number = u16::try_from(number).unwrap_or(u16::MAX);
+                order.push((own(&product), number)).map_err(|_| full(PlanPool::Products, MAX_PRODUCTS))?;
+            }
+        }
+        let mut best: Option<(Product, u32)> = None;
+        let mark = self.plan.fragments.len();
+        // Cheapest first: once a total undercuts what the rest cost by themselves, they need no look.
+        while let Some(next) = order.iter().enumerate().min_by_key(|(_, entry)| **entry).map(|(at, _)| at) {
+            let Some(&(base, number)) = order.get(next) else { break };
+            let Some(last) = order.pop() else { break };
+            if let Some(place) = order.get_mut(next) {
+                *place = last;
+            }
+            let Some(product) = candidate(usize::from(number)) else { continue };
+            let what = Candidate::Matrix(product.atom, product.warps.0, product.warps.1);
+            if best.is_some_and(|(_, least)| least <= base) {
+                self.plan.lose(Loser { op, what, why: Reject::Dearer, cost: base });
+                continue;
+            }
+            let cost = self.place_product(&product, [a, b, c, d]).and_then(|()| self.total());
+            self.plan.fragments.truncate(mark);
+            match cost {
+                Ok(moves) => {
+                    let cost = moves.saturating_add(base);
+                    match best {
+                        Some((_, least)) if least <= cost => self.plan.lose(Loser { op, what, why: Reject::Dearer, cost }),
+                        _ => {
+                            if let Some((old, cost)) = best {
+                                let what = Candidate::Matrix(old.atom, old.warps.0, old.warps.1);
+                                self.plan.lose(Loser { op, what, why: Reject::Dearer, cost });
+                            }
+                            best = Some((product, cost));
+                        }
+                    }
+                }
+                Err(e) => {
+                    why = e;
+                    let why = if let PlanError::NoMover { why, .. } = e { why } else { Reject::Form };
+                    self.plan.lose(Loser { op, what, why, cost: 0 });
+                }
+            }
+        }
+        let (product, _) = best.ok_or(why)?;
+        self.place_product(&product, [a, b, c, d])?;
+        let index = |plan: &Plan<'_>, v: Value| plan.fragment_of(v).map(|(k, _)| k).ok_or(PlanError::Undecided(op));
+        let fragments = [index(self.plan, a)?, index(self.plan, b)?, index(self.plan, c)?, index(self.plan, d)?];
+        let capacity = self.plan.products.capacity();
+        self.plan.products.push(ProductPlan { op, product, fragments }).map_err(|_| full(PlanPool::Products, capacity))
+    }
+
+    fn place_product(&mut self, product: &Product, [a, b, c, d]: [Value; 4]) -> Result<(), PlanError> {
+        for (value, fragment) in [(a, product.a), (b, product.b), (c, product.c), (d, product.c)] {
+            spread(self.program, value, fragment, self.plan.fragments)?;
+        }
+        Ok(())
+    }
+
+    /// Register tiles that no product fixes: the width that makes all their movements cheapest.
+    pub(super) fn choose_free_tiles(&mut self) -> Result<(), PlanError> {
+        // Stores first: what leaves the group wants to leave in wide pieces; then loads whose result nothing stored.
+        for stores in [true, false] {
+            for k in 0..self.movements.len() {
+                let Some(&movement) = self.movements.get(k) else { continue };
+                let value = match (stores, movement.from, movement.to) {
+                    (true, MovementEnd::Registers(v), _) | (false, _, MovementEnd::Registers(v)) => v,
+                    _ => continue,
+                };
+                if self.plan.fragment_of(value).is_none() {
+                    self.choose_free_tile(movement.op, value)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn choose_free_tile(&mut self, op: Op, value: Value) -> Result<(), PlanError> {
+        let shape = self.shape_of(op, value)?;
+        let mark = self.plan.fragments.len();
+        let mut best: Option<(FragmentPlan, u8, u32)> = None;
+        let mut why = PlanError::Undecided(op);
+        let narrowest = 32u16.checked_div(shape.bits).map_or(0, |n| log2_exact(u64::from(n)).unwrap_or(0));
+        for vector in (narrowest..=shape.cols.min(7)).rev() {
+            let Some(fragment) = blocked(shape, vector, self.setting.wave, self.setting.warps, true) else { continue };
+            let registers = fragment.registers();
+            if registers > MAX_REGISTERS {
+                why = PlanError::Registers { op, registers, most: MAX_REGISTERS };
+                self.plan.lose(Loser { op, what: Candidate::Blocked(vector), why: Reject::Registers { registers, most: MAX_REGISTERS }, cost: 0 });
+                continue;
+            }
+            let cost = spread(self.program, value, fragment, self.plan.fragments).and_then(|()| self.total());
+            self.plan.fragments.truncate(mark);
+            let what = Candidate::Blocked(vector);
+            match (cost, best) {
+                (Ok(cost), Some((_, _, least))) if least <= cost => self.plan.lose(Loser { op, what, why: Reject::Dearer, cost }),
+                (Ok(cost), old) => {
+                    if let Some((_, vector, cost)) = old {
+                        self.plan.lose(Loser { op, what: Candidate::Blocked(vector), why: Reject::Dearer, cost });
+                    }
+                    best = Some((FragmentPlan { value, fragment }, vector, cost));
+                }
+                (Err(e), _) => {
+                    why = e;
+                    let why = if let PlanError::NoMover { why, .. } = e { why } else { Reject::Form };
+                    self.plan.lose(Loser { op, what, why, cost: 0 });
+                }
+            }
+        }
+        let (chosen, _, _) = best.ok_or(why)?;
+        spread(self.program, value, chosen.fragment, self.plan.fragments)
+    }
+}

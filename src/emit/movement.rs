@@ -1,0 +1,221 @@
+//! Movements: one instruction an instance, with its address, its immediate and its part of the tile's registers.
+
+use super::address::{delta, immediate_start, memory_sides};
+use super::context::{Context, EmitError};
+use super::lookup::Operand;
+use super::step::{Missing, Pattern, Purpose, Slot, StepError, int, slot};
+use super::sync::{Open, Touched};
+use crate::expr::Reg;
+use crate::ir::{Loop, Op};
+use crate::plan::{End, MovePlan};
+use lanebook_tables::{Atom, ClassId, IndexOp, Role, Space};
+
+impl Context<'_, '_, '_, '_> {
+    /// The shared tiles that an operation touches, as its atoms touch them.
+    fn touched(&self, op: Op) -> heapless::Vec<Touched, 4> {
+        let mut out = heapless::Vec::new();
+        let Some(plan) = self.plan.move_of(op) else { return out };
+        for atom in [Some(plan.atom), plan.second].into_iter().flatten() {
+            let Some(movement) = self.machine.tables.atom(atom).and_then(|a| a.movement.as_ref()) else { continue };
+            for (side, end, writes) in [(&movement.from, plan.from, false), (&movement.to, plan.to, true)] {
+                if let (Space::Shared, End::Shared(alloc)) = (side.space, end)
+                    && let Some(tile) = self.plan.allocs.get(usize::from(alloc))
+                {
+                    let _ = out.push(Touched { from: tile.offset, to: tile.offset.saturating_add(tile.bytes), kind: side.access, writes });
+                }
+            }
+        }
+        out
+    }
+
+    pub(super) fn meet(&mut self, op: Op, open: &mut Open, emit: bool) -> Result<(), EmitError> {
+        let touched = self.touched(op);
+        if touched.is_empty() {
+            return Ok(());
+        }
+        self.steps.purpose = Purpose::Sync;
+        let (tables, arch) = (self.machine.tables, self.machine.arch);
+        let steps = if emit { Some(&mut self.steps) } else { None };
+        Ok(open.meet(tables, arch, touched.as_slice(), steps)?)
+    }
+
+    pub(super) fn movement(&mut self, op: Op, innermost: Option<&Loop>, open: &mut Open) -> Result<(), EmitError> {
+        let plan: MovePlan = *self.plan.move_of(op).ok_or(EmitError::Unplanned(op))?;
+        self.prepare(&plan, innermost)?;
+        self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
+        // The tile's registers.
+        let tile = match (plan.from, plan.to) {
+            (End::Registers(k), _) => {
+                let value = self.plan.fragments.get(usize::from(k)).ok_or(EmitError::Unplanned(op))?.value;
+                Some(self.tile_of(op, value)?)
+            }
+            (_, End::Registers(k)) => {
+                let f = *self.plan.fragments.get(usize::from(k)).ok_or(EmitError::Unplanned(op))?;
+                let class = register_class(self.machine.tables.atom(plan.atom)).ok_or(EmitError::Unplanned(op))?;
+                let reg = self.tile(op, class, &f.fragment)?;
+                self.hold(f.value, reg)?;
+                Some(reg)
+            }
+            _ => None,
+        };
+        self.meet(op, open, true)?;
+        let first = self.machine.tables.atom(plan.atom).ok_or(EmitError::Unplanned(op))?;
+        let second = match plan.second {
+            Some(id) => Some((id, self.machine.tables.atom(id).ok_or(EmitError::Unplanned(op))?)),
+            None => None,
+        };
+        match second {
+            None => {
+                for i in 0..plan.fit.count() {
+                    let data = tile.map(|reg| self.tile_part(&plan, reg, i)).transpose()?;
+                    self.instance(&plan, plan.atom, first, i, data)?;
+                }
+            }
+            Some((id, second)) => {
+                // Through registers: all loads first, so that they overlap, as many at a time as the tile has instances.
+                let class = register_class(Some(first)).ok_or(EmitError::Unplanned(op))?;
+                let count = data_operand(first).map_or(1, |o| o.registers);
+                let mut stage: heapless::Vec<Reg, 64> = heapless::Vec::new();
+                let mut done = 0u32;
+                while done < plan.fit.count() {
+                    stage.clear();
+                    let batch = (plan.fit.count().saturating_sub(done)).min(16);
+                    for k in 0..batch {
+                        let reg = self.steps.tuple(class, count)?;
+                        stage.push(reg).map_err(|_| EmitError::Capacity { capacity: 64 })?;
+                        self.instance(&plan, plan.atom, first, done.saturating_add(k), Some(slot(reg)))?;
+                    }
+                    for (k, reg) in (0u32..).zip(&stage) {
+                        self.instance(&plan, id, second, done.saturating_add(k), Some(slot(*reg)))?;
+                    }
+                    done = done.saturating_add(batch);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The registers of one instance of a tile.
+    fn tile_part(&mut self, plan: &MovePlan, tile: Reg, instance: u32) -> Result<Slot, EmitError> {
+        let mut first = tile.first;
+        for (bit, &place) in plan.fit.instance_registers.as_slice().iter().enumerate() {
+            if (instance >> bit) & 1 == 1 {
+                first = first.wrapping_add(1u16.checked_shl(u32::from(place)).unwrap_or(0));
+            }
+        }
+        let bits = plan.fit.tuple.len();
+        let count = 1u8.checked_shl(bits as u32).unwrap_or(1);
+        let mut pattern: Pattern = [0; 5];
+        for (weight, &place) in pattern.iter_mut().zip(plan.fit.tuple.as_slice()) {
+            *weight = 1u8.checked_shl(u32::from(place)).unwrap_or(0);
+        }
+        let class = tile.class.0 as u8;
+        Ok(match self.steps.pattern(pattern, bits)? {
+            None => Slot::Reg { class, count, first },
+            Some(pattern) => Slot::Spread { class, count, first, pattern },
+        })
+    }
+
+    /// One instruction of a movement.
+    fn instance(&mut self, plan: &MovePlan, id: lanebook_tables::AtomId, atom: &Atom<'_>, instance: u32, data: Option<Slot>) -> Result<(), EmitError> {
+        let movement = atom.movement.as_ref().ok_or(EmitError::Unplanned(plan.op))?;
+        let mut args = [Slot::None; super::step::MAX_ARGS];
+        let mut set = |number: u8, arg: Slot| {
+            if let Some(place) = args.get_mut(usize::from(number)) {
+                *place = arg;
+            }
+        };
+        for (k, operand) in atom.operands.iter().enumerate() {
+            if operand.role == Role::Immediate {
+                let value = 0i64.clamp(operand.range.0, operand.range.1.max(operand.range.0));
+                set(u8::try_from(k).unwrap_or(u8::MAX), int(value).unwrap_or(Slot::Int(0)));
+            }
+        }
+        for side in [&movement.from, &movement.to] {
+            if side.space == Space::Register {
+                set(side.operand, data.ok_or(EmitError::Unplanned(plan.op))?);
+            }
+        }
+        let mut special: Option<(Reg, u32, ClassId)> = None;
+        for view in &memory_sides(atom, plan.from, plan.to) {
+            let e = plan.fit.instances.at(instance);
+            let (map, start) = match view.end {
+                End::Shared(k) => {
+                    let alloc = self.plan.allocs.get(usize::from(k)).ok_or(EmitError::Unplanned(plan.op))?;
+                    (alloc.layout.map(alloc.shape).ok_or(EmitError::Unplanned(plan.op))?, immediate_start(alloc.offset, alloc.bytes, view.offset))
+                }
+                End::Global(k) => (self.plan.globals.get(usize::from(k)).ok_or(EmitError::Unplanned(plan.op))?.map, 0),
+                End::Registers(_) => continue,
+            };
+            let operand = atom.operands.get(usize::from(view.side.operand)).ok_or(EmitError::Unplanned(plan.op))?;
+            if operand.implicit {
+                // A wave-uniform start in a special register, written before each instance.
+                let base = self.address(plan.op, view.number, true, 0, 0).ok_or(EmitError::Unplanned(plan.op))?;
+                special = Some((base, map.at(e).bytes, operand.class));
+                // The text does not show it, but hazards do.
+                let reg = self.special(operand.class)?;
+                set(view.side.operand, slot(reg));
+                continue;
+            }
+            let d = delta(&map, &plan.fit, e, start, view.offset);
+            let address = self.address(plan.op, view.number, false, d.phase, d.lead).ok_or(EmitError::Unplanned(plan.op))?;
+            set(view.side.operand, slot(address));
+            if let Some(base) = view.side.base {
+                let reg = self.address(plan.op, view.number, true, 0, 0).ok_or(EmitError::Unplanned(plan.op))?;
+                set(base, slot(reg));
+            }
+            if let Some(field) = view.offset {
+                set(field.operand, Slot::Int(d.immediate));
+            }
+        }
+        if let Some((base, bytes, class)) = special {
+            self.steps.purpose = if instance == 0 { Purpose::FirstAddress } else { Purpose::FurtherAddress };
+            self.write_special(base, bytes, class)?;
+        }
+        self.steps.purpose = Purpose::Move;
+        let used = args.get(..atom.operands.len().min(args.len())).unwrap_or(&[]);
+        Ok(self.steps.append(id, used)?)
+    }
+
+    /// The one register of a special class.
+    fn special(&mut self, class: ClassId) -> Result<Reg, EmitError> {
+        let known = self.steps.registers.iter().find(|v| v.pinned && u16::from(v.class) == class.0);
+        match known {
+            Some(v) => Ok(Reg { class, first: v.first, count: v.count }),
+            None => Ok(self.steps.pinned(class, 0, 1)?),
+        }
+    }
+
+    /// Writes `base + bytes` into a special register.
+    fn write_special(&mut self, base: Reg, bytes: u32, class: ClassId) -> Result<(), EmitError> {
+        let missing = StepError::NoAtom(Missing::Special(class));
+        let into = slot(self.special(class)?);
+        if bytes != 0 {
+            // A sum that the special register can take directly, or a sum and a move.
+            let direct = self
+                .machine
+                .binary(IndexOp::Add, base.class, 1, Operand::Number(i64::from(bytes)))
+                .filter(|&id| self.machine.tables.atom(id).and_then(|a| a.operands.first()).is_some_and(|o| o.class == class || o.also.contains(&class)));
+            if let Some(id) = direct {
+                return Ok(self.steps.append(id, &[into, slot(base), int(i64::from(bytes)).ok_or(missing)?])?);
+            }
+            let sum = self.machine.binary(IndexOp::Add, base.class, 1, Operand::Number(i64::from(bytes))).ok_or(missing)?;
+            let fresh = self.steps.tuple(base.class, 1)?;
+            self.steps.append(sum, &[slot(fresh), slot(base), int(i64::from(bytes)).ok_or(missing)?])?;
+            let copy = self.machine.copy_into(class, 1, base.class).ok_or(missing)?;
+            return Ok(self.steps.append(copy, &[into, slot(fresh)])?);
+        }
+        let copy = self.machine.copy_into(class, 1, base.class).ok_or(missing)?;
+        Ok(self.steps.append(copy, &[into, slot(base)])?)
+    }
+}
+
+fn data_operand<'a>(atom: &'a Atom<'a>) -> Option<&'a lanebook_tables::Operand<'a>> {
+    let m = atom.movement.as_ref()?;
+    let side = [&m.from, &m.to].into_iter().find(|s| s.space == Space::Register)?;
+    atom.operands.get(usize::from(side.operand))
+}
+
+pub(super) fn register_class(atom: Option<&Atom<'_>>) -> Option<ClassId> {
+    data_operand(atom?).map(|o| o.class)
+}

@@ -1,0 +1,126 @@
+//! Tiles in registers: filling, copying, and whose registers they are.
+
+use super::context::{Context, EmitError};
+use super::movement::register_class;
+use super::step::{Missing, Purpose, Slot, StepError, int};
+use crate::expr::Reg;
+use crate::ir::{Op, Value};
+use crate::map::Fragment;
+use crate::plan::End;
+use lanebook_tables::{ClassId, RegisterKind};
+
+impl Context<'_, '_, '_, '_> {
+    /// A fresh register of a class that holds a number.
+    pub(super) fn filled(&mut self, class: ClassId, value: i64) -> Result<Reg, EmitError> {
+        let reg = self.steps.tuple(class, 1)?;
+        self.fill(reg, value)?;
+        Ok(reg)
+    }
+
+    pub(super) fn fill(&mut self, reg: Reg, value: i64) -> Result<(), EmitError> {
+        let missing = StepError::NoAtom(Missing::Fill(reg.class));
+        let (atom, by_number) = self.machine.fill(reg.class, value).ok_or(missing)?;
+        for k in 0..u16::from(reg.count) {
+            let one = Slot::Reg { class: reg.class.0 as u8, count: 1, first: reg.first.wrapping_add(k) };
+            if by_number {
+                self.steps.append(atom, &[one, int(value).ok_or(missing)?])?;
+            } else {
+                self.steps.append(atom, &[one])?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn copy_tile(&mut self, op: Op, from: Reg, to: Reg) -> Result<(), EmitError> {
+        if from.count != to.count {
+            return Err(EmitError::Carried(op));
+        }
+        let missing = StepError::NoAtom(Missing::Move(to.class));
+        let atom = self.machine.copy_into(to.class, 1, from.class).ok_or(missing)?;
+        let one = |reg: Reg, k: u16| Slot::Reg { class: reg.class.0 as u8, count: 1, first: reg.first.wrapping_add(k) };
+        self.steps.purpose = Purpose::Fill;
+        for k in 0..u16::from(to.count) {
+            self.steps.append(atom, &[one(to, k), one(from, k)])?;
+        }
+        Ok(())
+    }
+
+    /// Registers for the tile that a loop carries, holding its start.
+    pub(super) fn start_carried(&mut self, op: Op, init: Value, argument: Value) -> Result<(), EmitError> {
+        let Some((_, fragment)) = self.plan.fragment_of(argument) else { return Ok(()) };
+        let class = self.tile_class(argument)?;
+        let reg = self.tile(op, class, fragment)?;
+        self.hold(argument, reg)?;
+        self.steps.purpose = Purpose::Fill;
+        if let Some(literal) = self.program.constant(init) {
+            let bits = constant_bits(literal).ok_or(EmitError::Constant(op))?;
+            return self.fill(reg, bits);
+        }
+        let from = self.held_by(init).ok_or(EmitError::Carried(op))?;
+        self.copy_tile(op, from, reg)
+    }
+
+    pub(super) fn tile(&mut self, op: Op, class: ClassId, fragment: &Fragment) -> Result<Reg, EmitError> {
+        let count = u8::try_from(fragment.registers()).map_err(|_| EmitError::Unplanned(op))?;
+        Ok(self.steps.tuple(class, count)?)
+    }
+
+    /// The register class of a tile: what its matrix instruction, its load or its store says.
+    pub(super) fn tile_class(&self, value: Value) -> Result<ClassId, EmitError> {
+        let tables = self.machine.tables;
+        let operand_class = |atom: lanebook_tables::AtomId, k: u8| tables.atom(atom).and_then(|a| a.operands.get(usize::from(k))).map(|o| o.class);
+        for p in self.plan.products.iter() {
+            let s = p.product.shape;
+            for (&index, number) in p.fragments.iter().zip([s.a, s.b, s.c, s.d]) {
+                if self.plan.fragments.get(usize::from(index)).is_some_and(|f| f.value == value)
+                    && let Some(class) = operand_class(p.product.atom, number)
+                {
+                    return Ok(class);
+                }
+            }
+        }
+        for m in self.plan.moves.iter() {
+            for end in [m.from, m.to] {
+                if let End::Registers(k) = end
+                    && self.plan.fragments.get(usize::from(k)).is_some_and(|f| f.value == value)
+                    && let Some(class) = register_class(tables.atom(m.atom))
+                {
+                    return Ok(class);
+                }
+            }
+        }
+        Ok(self.machine.class(RegisterKind::Vector, 32).ok_or(StepError::NoAtom(Missing::Class))?)
+    }
+
+    /// An operation that changes nothing in the registers.
+    pub(super) fn rename(&mut self, op: Op) -> Result<(), EmitError> {
+        let (from, to) = (self.program.operand(op, 0), self.program.result(op, 0));
+        let (Some(from), Some(to)) = (from, to) else { return Err(EmitError::Unplanned(op)) };
+        let reg = self.tile_of(op, from)?;
+        self.hold(to, reg)
+    }
+
+    /// Registers of a tile that is read; a constant gets its own.
+    pub(super) fn tile_of(&mut self, op: Op, value: Value) -> Result<Reg, EmitError> {
+        if let Some(reg) = self.held_by(value) {
+            return Ok(reg);
+        }
+        let literal = self.program.constant(value).ok_or(EmitError::Unplanned(op))?;
+        let (_, fragment) = self.plan.fragment_of(value).ok_or(EmitError::Unplanned(op))?;
+        let bits = constant_bits(literal).ok_or(EmitError::Constant(op))?;
+        let class = self.tile_class(value)?;
+        let reg = self.tile(op, class, fragment)?;
+        self.steps.purpose = Purpose::Fill;
+        self.fill(reg, bits)?;
+        self.hold(value, reg)?;
+        Ok(reg)
+    }
+}
+
+/// The bits of a constant that every element type writes alike: zero.
+fn constant_bits(literal: crate::ir::Literal) -> Option<i64> {
+    match literal.to_f64() {
+        Some(0.0) => Some(0),
+        _ => None,
+    }
+}

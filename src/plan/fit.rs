@@ -1,0 +1,104 @@
+//! A movement as instances of one atom, and the reasons why it is none.
+
+use crate::map::Columns;
+
+/// A movement decomposed into instances of one atom.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Fit {
+    /// Element bits that each bit of the slot number (= the supplying lane's number) adds.
+    pub slots: Columns<u32, 6>,
+    /// Element bits that each warp bit adds.
+    pub warps: Columns<u32, 5>,
+    /// Element bits that each bit of the instance number adds.
+    pub instances: Columns<u32, 12>,
+    /// Register movers: for each bit of the atom's register number the bit of the fragment's register number.
+    pub tuple: Columns<u8, 5>,
+    /// Register movers: the fragment register-number bit of each instance bit.
+    pub instance_registers: Columns<u8, 12>,
+}
+
+impl Fit {
+    /// log2 of the number of instructions a warp issues.
+    #[must_use]
+    pub fn count_log2(&self) -> u32 {
+        self.instances.len() as u32
+    }
+
+    /// Number of instructions a warp issues.
+    #[must_use]
+    pub fn count(&self) -> u32 {
+        1u32.checked_shl(self.count_log2()).unwrap_or(u32::MAX)
+    }
+}
+
+/// Why a movement is no multiple of an atom. Each value carries the figures that decided.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum Reject {
+    /// The atom serves another number of lanes (both as log2).
+    Lanes {
+        /// The atom's.
+        atom: u8,
+        /// The wave's.
+        wave: u8,
+    },
+    /// A lane's share is wider than the lane's part of the tile.
+    Share {
+        /// Bits the atom moves a lane.
+        atom_bits: u32,
+        /// Bits the tile has a lane.
+        tile_bits: u32,
+    },
+    /// Neighbours in a lane's share are not neighbours in memory.
+    Apart {
+        /// Bytes between them in the atom.
+        atom_bytes: u32,
+        /// Bytes between them in the tile's memory map.
+        tile_bytes: u32,
+    },
+    /// Neighbours in a lane's share lie a run-time stride apart.
+    Strided {
+        /// Bytes between them in the atom.
+        atom_bytes: u32,
+    },
+    /// Addresses are aligned to less than the atom needs.
+    Alignment {
+        /// What the atom needs, in bytes.
+        need: u32,
+        /// What is certain, in bytes.
+        have: u32,
+    },
+    /// The atom fills part of a register and the elements around it belong to the same register.
+    Packing {
+        /// Bits the atom fills.
+        atom_bits: u32,
+    },
+    /// The atom's registers are consecutive, the tile's are not.
+    RegisterOrder,
+    /// The atom writes one consecutive run for the wave, which this shared layout breaks.
+    Run {
+        /// Byte of the run at which no element starts, or one that is not next in global memory.
+        byte: u32,
+    },
+    /// An element is split by the atom.
+    Element {
+        /// Width of the element in bits.
+        element_bits: u16,
+    },
+    /// A lane would hold more registers of the tile than a tuple can have.
+    Registers {
+        /// Registers wanted.
+        registers: u16,
+        /// Most there can be.
+        most: u16,
+    },
+    /// The atom's facts are not native here: the assembler would expand it.
+    NotNative,
+    /// The tile has no such movement (its form of addressing is not available here).
+    Form,
+    /// The tile is too large for the planner's limits.
+    Size,
+    /// Legal, but dearer than the pick (costs in quarter units).
+    Dearer,
+}
