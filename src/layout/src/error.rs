@@ -241,7 +241,7 @@ pub enum Error {
         /// Why.
         why: NotStrided,
     },
-    /// A linear layout has no such dimension, or has it twice.
+    /// A layout has no such dimension or axis, or has it already.
     NoDim {
         /// The label.
         axis: AxisId,

@@ -296,6 +296,19 @@ impl Int {
         None
     }
 
+    /// Whether `self <= other` for all values of the symbols: as [`Int::compare`] decides, and when one product contains the
+    /// other by a factor that may be 1 (`1 <= M`).
+    #[must_use]
+    pub fn at_most(self, other: Self) -> bool {
+        match self.compare(other) {
+            Some(order) => order != Ordering::Greater,
+            None => {
+                let (a, b) = self.crossed(other);
+                a > 0 && a <= b && other.syms.over(self.syms).is_some()
+            }
+        }
+    }
+
     /// The number with `sym` replaced by `value`.
     pub fn substitute(self, sym: SymId, value: i64) -> Result<Self> {
         let mut out = Self { syms: Syms::NONE, ..self };

@@ -155,6 +155,26 @@ impl Padding {
         }
         Ok(y)
     }
+
+    /// The position whose padded position is `y`; `None` if padding leaves `y` out.
+    ///
+    /// The map is strictly increasing, so a search by halves decides, for any intervals, in 64 steps at most.
+    #[must_use]
+    pub fn undo(&self, y: u64) -> Option<u64> {
+        let (mut low, mut high) = (0u64, y);
+        loop {
+            let middle = low.midpoint(high);
+            // Beyond 64 bits is beyond `y`.
+            match self.apply(middle).map_or(core::cmp::Ordering::Greater, |at| at.cmp(&y)) {
+                core::cmp::Ordering::Equal => return Some(middle),
+                core::cmp::Ordering::Less => low = middle.checked_add(1)?,
+                core::cmp::Ordering::Greater => high = middle.checked_sub(1)?,
+            }
+            if low > high {
+                return None;
+            }
+        }
+    }
 }
 
 /// What happens to the position on the memory axis after everything has been added.
@@ -217,5 +237,26 @@ impl PostMap {
             y = p.apply(y)?;
         }
         i64::try_from(y).map_err(|_| Error::Overflow)
+    }
+
+    /// The position that the map sends to `y`; `None` if there is none. Positions below 0 have one only under
+    /// [`PostMap::None`].
+    ///
+    /// # Errors
+    /// [`Error::BadSwizzle`] for a map that fails [`PostMap::check`].
+    pub fn undo(&self, y: i64) -> Result<Option<i64>> {
+        if matches!(self, Self::None) {
+            return Ok(Some(y));
+        }
+        self.check()?;
+        let mut x = u64::try_from(y).ok();
+        if let Some(p) = self.padding() {
+            x = x.and_then(|x| p.undo(x));
+        }
+        if let Some(s) = self.swizzle() {
+            // A swizzle is its own inverse.
+            x = x.map(|x| s.apply(x));
+        }
+        Ok(x.and_then(|x| i64::try_from(x).ok()))
     }
 }

@@ -34,17 +34,22 @@ pub fn canonical(l: &LayoutRef<'_>) -> Result<Layout> {
     Ok(out)
 }
 
-/// Whether the post-map leaves every position of `l` where it is: it is no map, or its source bits are never reached.
+/// Whether the post-map leaves every position of `l` where it is: it is no map, or its source bits and its first
+/// interval's end are never reached.
 fn does_nothing(l: &LayoutRef<'_>) -> bool {
     if l.post.is_identity() {
         return true;
     }
-    let (PostMap::Swizzle(s), Ok((low, high))) = (l.post, l.reach(AxisId::M)) else {
+    let Ok((low, high)) = l.reach(AxisId::M) else {
         return false;
     };
-    let up = if s.s >= 0 { s.s.unsigned_abs() } else { 0 };
-    let source = u32::from(s.m).saturating_add(u32::from(up));
-    low >= 0 && high.checked_shr(source) == Some(0)
+    let still = l.post.swizzle().is_none_or(|s| {
+        let up = if s.s >= 0 { s.s.unsigned_abs() } else { 0 };
+        let source = u32::from(s.m).saturating_add(u32::from(up));
+        s.b == 0 || high.checked_shr(source) == Some(0)
+    });
+    let whole = l.post.padding().is_none_or(|p| p.pads().iter().all(|p| p.pad == 0 || high < i64::from(p.interval)));
+    low >= 0 && still && whole
 }
 
 /// Whether two layouts are the same function of a flat index, axis for axis. Replicas must be spelled alike.

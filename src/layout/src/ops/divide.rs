@@ -100,6 +100,52 @@ pub fn divide(l: &LayoutRef<'_>, atom: &LayoutRef<'_>) -> Result<Layout> {
     Ok(out)
 }
 
+/// The exact factor `c` with `l = c * upper`, `upper` being the slowest part: `l(x) = c(x mod size(c)) + upper(x div
+/// size(c))`, per mode if both have the same rank above 1, else flat. The strides of `upper` are in the units of `l`.
+///
+/// Replicas, offset and post-map of `l` are kept; `upper` must not have any.
+///
+/// # Errors
+/// As [`divide`]; parts count from the slowest.
+pub fn divide_right(l: &LayoutRef<'_>, upper: &LayoutRef<'_>) -> Result<Layout> {
+    refuse_rest(upper)?;
+    let rank = l.rank();
+    let mut out;
+    if rank > 1 && rank == upper.rank() {
+        if rank > MAX_MODES && !l.profile.is_flat() {
+            return Err(Error::Capacity { limit: Limit::Modes, max: MAX_MODES as u32 });
+        }
+        out = Layout::new();
+        out.open()?;
+        for (k, ((whole, _), (part, _))) in l.modes().zip(upper.modes()).enumerate() {
+            out.push_node(&tree_of(&below(whole, part, position(k))?, whole)?.view())?;
+        }
+        out.close()?;
+    } else {
+        out = tree_of(&below(l.shard, upper.shard, 0)?, l.shard)?;
+    }
+    out.copy_rest(l)?;
+    out.view().check()?;
+    Ok(out)
+}
+
+/// What is below `part` in `whole`.
+fn below(whole: &[Iter], part: &[Iter], mode: u8) -> Result<Iters> {
+    let (mut whole, part) = (coalesced(whole)?, coalesced(part)?);
+    for (k, p) in part.iter().rev().enumerate() {
+        let fault = Error::NotDivisible { mode, part: position(k) };
+        let w = whole.pop().ok_or(fault)?;
+        let times = w.extent().div_exact(p.extent()).ok_or(fault)?;
+        if w.axis() != p.axis() || w.stride().checked_mul(times)? != p.stride() {
+            return Err(fault);
+        }
+        if times != Int::ONE {
+            push(&mut whole, Iter::symbolic(times, w.stride(), w.axis())?)?;
+        }
+    }
+    Ok(whole)
+}
+
 fn quotient(whole: &[Iter], part: &[Iter], mode: u8) -> Result<Iters> {
     let (whole, part) = (coalesced(whole)?, coalesced(part)?);
     let mut rest = whole.iter().copied();

@@ -1,5 +1,19 @@
 //! The algebra of the strided form: regrouping, composition, complement, inverses, divide and product.
 //!
+//! What the linear form can do, the strided one can for extents that are no powers of two, and under padding:
+//!
+//! | [`Linear`](crate::Linear) | strided |
+//! | --- | --- |
+//! | `compose`, `product` | [`compose`], [`tuple`] (side by side), [`crate::tirx::tile`] (scaled) |
+//! | `invert`, `pseudo_invert` | [`inverse`], [`right_inverse`], [`guarded_inverse`] (any position, with guards) |
+//! | `invert_and_compose` | [`between`] |
+//! | `divide_left`, `divide_right`, `quotient` | [`divide`], [`divide_right`], [`quotient`] |
+//! | `sublayout`, `rename_*`, `transpose_*`, `resize_in` | [`sublayout`], [`rename_axis`], [`crate::cute::select`], [`resize_mode`] |
+//! | `reshape_*`, `flatten_*` | [`crate::tirx::group`], [`flatten`] |
+//! | `remove_zero_bases` | [`crate::cute::filter`] |
+//! | `is_injective`, `is_surjective`, `free_variable_masks` | [`LayoutRef::is_injective`], [`is_surjective`], [`free_iters`] |
+//! | `num_consecutive_in_out`, `same_map` | [`consecutive`], [`crate::cute::equivalent`] |
+//!
 //! Every function is exact: `compose(a, b)(x) = a(b(x))` for all `x`, or an error says which leaf, extent or carry
 //! is in the way. Symbols are carried through; where an answer depends on a symbol's value it is
 //! [`Error::NeedsValue`]. Results keep CuTe's profiles. None of these functions takes time proportional to an extent.
@@ -7,10 +21,14 @@
 //! Replicas, offset and post-map belong to the outer layout: `compose`, `coalesce`, `flatten` and `logical_divide`
 //! keep those of their first operand and refuse them in the second; the others refuse them.
 
+mod between;
 mod complement;
 mod compose;
 mod divide;
+mod guarded;
 mod inverse;
+mod measure;
+mod parts;
 
 use crate::axis::AxisId;
 use crate::error::{Error, Limit, Result};
@@ -18,10 +36,14 @@ use crate::layout::{Iter, Layout, LayoutRef, MAX_ITERS, MAX_MODES, position};
 use crate::num::Int;
 use crate::profile::Profile;
 
+pub use between::between;
 pub use complement::complement;
 pub use compose::compose;
-pub use divide::{divide, logical_divide, logical_divide_by_mode, logical_product};
+pub use divide::{divide, divide_right, logical_divide, logical_divide_by_mode, logical_product};
+pub use guarded::{Element, Guard, GuardedInverse, guarded_inverse};
 pub use inverse::{Inverse, inverse, left_inverse, right_inverse};
+pub use measure::{consecutive, free_iters, is_surjective};
+pub use parts::{quotient, rename_axis, resize_mode, sublayout};
 
 /// Iters on their way into a layout.
 pub(crate) type Iters = heapless::Vec<Iter, MAX_ITERS>;
@@ -149,7 +171,7 @@ pub(crate) fn by_stride(iters: &[Iter], negative: Negative) -> Result<heapless::
         if !it.is_unit() && it.stride() != Int::ZERO && !turned {
             let full = Error::Capacity { limit: Limit::Iters, max: MAX_ITERS as u32 };
             for (other, ..) in &out {
-                if other.stride().compare(it.stride()).is_none() {
+                if !other.stride().at_most(it.stride()) && !it.stride().at_most(other.stride()) {
                     return Err(it.stride().needs_value(other.stride()));
                 }
             }
@@ -160,7 +182,8 @@ pub(crate) fn by_stride(iters: &[Iter], negative: Negative) -> Result<heapless::
         }
         before = before.checked_mul(it.extent())?;
     }
-    crate::order::sort_by(&mut out, |a, b| a.0.stride().compare(b.0.stride()) == Some(core::cmp::Ordering::Less));
+    // Symbols may be 1, so that two strides are equal: what nests for all values nests in this order.
+    crate::order::sort_by(&mut out, |a, b| a.0.stride().at_most(b.0.stride()) && !b.0.stride().at_most(a.0.stride()));
     Ok(out)
 }
 

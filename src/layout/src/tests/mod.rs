@@ -3,6 +3,7 @@
 //! Laws are checked by evaluating points, never by comparing spellings.
 
 mod convert;
+mod counterparts;
 mod cute_laws;
 mod cute_seed;
 mod cute_text;

@@ -78,13 +78,6 @@ fn what_does_not_nest_has_no_inverse() {
     let error = |iter, stride, unit| Err(Error::NotInjective { iter, stride, unit });
     assert_eq!(stuck("(2,4):(0,1)"), error(0, 0, 1));
     assert_eq!(stuck("(4,4):(1,3)"), error(1, 3, 4));
-    let back = Err(Error::NegativeStride { iter: 0, stride: -1 });
-    assert_eq!(stuck("(4):(-1)"), back);
-    let mut padded = c("(8):(1)");
-    let pads = [crate::Pad { interval: 4, pad: 1 }];
-    let pads = crate::Padding::new(&pads, crate::Unit::Element).unwrap();
-    padded.set_post(PostMap::Padding(pads)).unwrap();
-    assert_eq!(guarded_inverse(&padded.view()), Err(Error::HasPostMap));
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! Fragments: which thread holds an element, and at which local index.
 
-use super::inverse::Element;
-use super::{Builder, GuardedInverse, NOTHING, guarded_inverse, maps};
+use super::{Builder, Element, GuardedInverse, NOTHING, guarded_inverse, maps};
 use crate::axis::AxisId;
 use crate::error::{Error, Result};
 use crate::layout::{Iter, Layout, LayoutRef, MAX_MODES, position};

@@ -13,14 +13,12 @@
 pub mod facts;
 mod fragment;
 pub mod index_maps;
-mod inverse;
 mod maps;
 mod metadata;
 mod shared;
 mod xor;
 
 pub use fragment::{Fragment, fully_replicated};
-pub use inverse::{Element, Guard, GuardedInverse, guarded_inverse};
 pub use maps::{expand, index_map, linear, repeat, reshape, shape_of};
 pub use metadata::{MetadataAtom, MetadataColumns, metadata_columns, metadata_tiles};
 pub use shared::{Fallback, RowSwizzle, WideSwizzle, bank_swizzled, operand_swizzled, padded, wide_swizzled};
@@ -30,6 +28,8 @@ use crate::axis::AxisId;
 use crate::error::{Error, Limit, Result};
 use crate::layout::{Iter, Layout, LayoutRef, MAX_MODES, position};
 use crate::ops::{Iters, push};
+
+pub use crate::ops::{Element, Guard, GuardedInverse, guarded_inverse};
 
 /// Output `k` of `count`: the last on axis `m`, the others numbered.
 fn output(k: usize, count: usize) -> Result<AxisId> {

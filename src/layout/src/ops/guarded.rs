@@ -3,8 +3,9 @@
 //! On each axis every stride must exceed all that the smaller ones reach together (as those of any mixed radix do, with
 //! or without gaps). A position is then split from the greatest stride down: quotient, remainder, and so on. A quotient
 //! that is no digit, or a remainder at the end, means that no element lies there; these conditions are the guards:
-//! `thread = 16 * i` inverts to `i = t / 16` where `t % 16 = 0`. Extents and strides may be any integers. A swizzle is
-//! undone first.
+//! `thread = 16 * i` inverts to `i = t / 16` where `t % 16 = 0`. Extents and strides may be any integers; an iter of
+//! negative stride is walked backwards. A swizzle and padding are undone first; a position that padding leaves out holds
+//! no element.
 
 use crate::axis::AxisId;
 use crate::coord::{Coord, MAX_AXES};
@@ -12,7 +13,7 @@ use crate::error::{Error, Limit, Result};
 use crate::layout::{Iter, LayoutRef, MAX_ITERS, position};
 use crate::num::Int;
 use crate::order::sort_by;
-use crate::post::{PostMap, Swizzle};
+use crate::post::PostMap;
 
 /// A digit of a position: the quotient by `unit` of what the greater units of the axis leave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,12 +25,14 @@ struct Digit {
     weight: u64,
     /// Whether the digit belongs to the number of the copy.
     copy: bool,
+    /// Whether it counts down: the iter's stride is negative.
+    down: bool,
 }
 
 /// A condition on positions that hold an element: `(x % above) / unit < extent`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Guard {
-    /// The axis of `x`, which counts from the layout's offset there.
+    /// The axis of `x`, which counts from the window's start there, after the post-map has been undone.
     pub axis: AxisId,
     /// The modulus.
     pub above: i64,
@@ -46,7 +49,7 @@ pub struct GuardedInverse {
     digits: heapless::Vec<Digit, MAX_ITERS>,
     /// For each axis where positions begin, and how many there are.
     windows: heapless::Vec<(AxisId, i64, i64), MAX_AXES>,
-    swizzle: Option<Swizzle>,
+    post: PostMap,
 }
 
 /// An element and which copy of it.
@@ -62,31 +65,29 @@ pub struct Element {
 ///
 /// # Errors
 /// [`Error::NotInjective`] with the iter whose stride is 0 or does not exceed what the smaller ones reach (`unit` is the
-/// least that would do); [`Error::NegativeStride`]; [`Error::HasPostMap`] for padding; [`Error::NeedsValue`],
-/// [`Error::Capacity`].
+/// least that would do); [`Error::NeedsValue`], [`Error::Capacity`], [`Error::Overflow`].
 pub fn guarded_inverse(l: &LayoutRef<'_>) -> Result<GuardedInverse> {
-    let swizzle = match l.post {
-        PostMap::None => None,
-        PostMap::Swizzle(s) => Some(s),
-        _ => return Err(Error::HasPostMap),
-    };
-    let mut out = GuardedInverse { digits: heapless::Vec::new(), windows: heapless::Vec::new(), swizzle };
+    l.post.check()?;
+    let mut out = GuardedInverse { digits: heapless::Vec::new(), windows: heapless::Vec::new(), post: l.post };
     let steps = steps(l)?;
     for axis in &l.axes()? {
-        let start = l.offset_of(*axis)?.value()?;
+        let mut start = l.offset_of(*axis)?.value()?;
         let mut covered = 1i64;
         let own = steps.iter().filter(|s| s.it.axis() == *axis);
         for s in own.clone() {
-            let stride = s.it.stride_value()?;
+            let stride = s.unit()?;
             if stride < covered {
-                return Err(Error::NotInjective { iter: s.at, stride, unit: covered });
+                return Err(Error::NotInjective { iter: s.at, stride: s.it.stride().coeff(), unit: covered });
             }
             let last = i64::from(s.it.extent_value()?).saturating_sub(1);
             let way = stride.checked_mul(last).ok_or(Error::Overflow)?;
+            if s.down() {
+                start = start.checked_sub(way).ok_or(Error::Overflow)?;
+            }
             covered = covered.checked_add(way).ok_or(Error::Overflow)?;
         }
         for s in own.rev() {
-            let digit = Digit { axis: *axis, unit: s.it.stride_value()?, extent: s.it.extent_value()?, weight: s.weight, copy: s.copy };
+            let digit = Digit { axis: *axis, unit: s.unit()?, extent: s.it.extent_value()?, weight: s.weight, copy: s.copy, down: s.down() };
             out.digits.push(digit).map_err(|_| Error::Capacity { limit: Limit::Iters, max: MAX_ITERS as u32 })?;
         }
         let full = Error::Capacity { limit: Limit::Axes, max: MAX_AXES as u32 };
@@ -103,7 +104,18 @@ struct Step {
     copy: bool,
 }
 
-/// The iters that move, by stride.
+impl Step {
+    /// The length of a step.
+    fn unit(&self) -> Result<i64> {
+        self.it.stride_value()?.checked_abs().ok_or(Error::Overflow)
+    }
+
+    fn down(&self) -> bool {
+        self.it.stride().coeff() < 0
+    }
+}
+
+/// The iters that move, by the length of their steps.
 fn steps(l: &LayoutRef<'_>) -> Result<heapless::Vec<Step, MAX_ITERS>> {
     let mut out: heapless::Vec<Step, MAX_ITERS> = heapless::Vec::new();
     let (mut before, mut copies) = (1u64, 1u64);
@@ -117,16 +129,13 @@ fn steps(l: &LayoutRef<'_>) -> Result<heapless::Vec<Step, MAX_ITERS>> {
         if it.is_unit() || (stride == 0 && copy) {
             continue;
         }
-        if stride < 0 {
-            return Err(Error::NegativeStride { iter: position(k), stride });
-        }
         if it.stride() == Int::ZERO {
             return Err(Error::NotInjective { iter: position(k), stride: 0, unit: 1 });
         }
         let full = Error::Capacity { limit: Limit::Iters, max: MAX_ITERS as u32 };
         out.push(step).map_err(|_| full)?;
     }
-    sort_by(&mut out, |a, b| a.it.stride().coeff() < b.it.stride().coeff());
+    sort_by(&mut out, |a, b| a.it.stride().coeff().unsigned_abs() < b.it.stride().coeff().unsigned_abs());
     Ok(out)
 }
 
@@ -146,7 +155,14 @@ impl GuardedInverse {
         })
     }
 
-    /// Where positions on `axis` begin and how many there are; `None` if the layout does not mention it.
+    /// The post-map to undo on axis `m` before the guards are asked.
+    #[must_use]
+    pub const fn post(&self) -> PostMap {
+        self.post
+    }
+
+    /// The least position on `axis` before the post-map, and how many there are from it to the greatest; `None` if the
+    /// layout does not mention the axis.
     #[must_use]
     pub fn window(&self, axis: AxisId) -> Option<(i64, i64)> {
         let found = self.windows.iter().find(|w| w.0 == axis);
@@ -164,7 +180,7 @@ impl GuardedInverse {
             return Ok(None);
         }
         for (axis, start, size) in &self.windows {
-            let x = self.offset_in(at.get(*axis), *axis, *start);
+            let x = self.offset_in(at.get(*axis), *axis, *start)?;
             let Some(mut rest) = x.filter(|x| *x >= 0 && x < size) else {
                 return Ok(None);
             };
@@ -174,7 +190,8 @@ impl GuardedInverse {
                 if digit >= i64::from(d.extent) {
                     return Ok(None);
                 }
-                let digit = u64::try_from(digit).map_err(|_| Error::Overflow)?;
+                let turned = if d.down { i64::from(d.extent).saturating_sub(1).saturating_sub(digit) } else { digit };
+                let digit = u64::try_from(turned).map_err(|_| Error::Overflow)?;
                 let sum = if d.copy { &mut out.copy } else { &mut out.flat };
                 let worth = digit.checked_mul(d.weight).ok_or(Error::Overflow)?;
                 *sum = sum.checked_add(worth).ok_or(Error::Overflow)?;
@@ -186,15 +203,9 @@ impl GuardedInverse {
         Ok(Some(out))
     }
 
-    /// The position on `axis` before swizzle and offset.
-    fn offset_in(&self, x: i64, axis: AxisId, start: i64) -> Option<i64> {
-        let plain = match self.swizzle {
-            Some(s) if axis == AxisId::M => {
-                // A swizzle is its own inverse.
-                i64::try_from(s.apply(u64::try_from(x).ok()?)).ok()?
-            }
-            _ => x,
-        };
-        plain.checked_sub(start)
+    /// The position on `axis` before the post-map, from the window's start; `None` if the post-map leaves it out.
+    fn offset_in(&self, x: i64, axis: AxisId, start: i64) -> Result<Option<i64>> {
+        let plain = if axis == AxisId::M { self.post.undo(x)? } else { Some(x) };
+        Ok(plain.and_then(|plain| plain.checked_sub(start)))
     }
 }
