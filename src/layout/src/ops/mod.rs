@@ -4,7 +4,7 @@
 //!
 //! | [`Linear`](crate::Linear) | strided |
 //! | --- | --- |
-//! | `compose`, `product` | [`compose`], [`tuple`] (side by side), [`crate::tirx::tile`] (scaled) |
+//! | `compose`, `product` | [`compose`], [`tuple()`] (side by side), [`crate::tirx::tile`] (scaled) |
 //! | `invert`, `pseudo_invert` | [`inverse`], [`right_inverse`], [`guarded_inverse`] (any position, with guards) |
 //! | `invert_and_compose` | [`between`] |
 //! | `divide_left`, `divide_right`, `quotient` | [`divide`], [`divide_right`], [`quotient`] |

@@ -245,7 +245,7 @@ fn surjectivity_and_freedom_are_those_of_the_image() {
 fn widest(l: &Layout) -> u64 {
     let image = table(&l.view());
     let first = l.view().mode(0).unwrap().size_value().unwrap() as usize;
-    let whole = |n: usize| first % n == 0 && image.chunks(n).all(|run| run[0].rem_euclid(n as i64) == 0 && run.windows(2).all(|w| w[1] == w[0] + 1));
+    let whole = |n: usize| first.is_multiple_of(n) && image.chunks(n).all(|run| run[0].rem_euclid(n as i64) == 0 && run.windows(2).all(|w| w[1] == w[0] + 1));
     (1..=first).rev().find(|n| whole(*n)).unwrap() as u64
 }
 

@@ -3,7 +3,7 @@
 use super::c;
 use crate::error::{Error, NotLinear};
 use crate::tilelang::{self, Fallback, Fragment, Shared, bank_swizzled, facts, fully_replicated, guarded_inverse, index_maps, operand_swizzled};
-use crate::{AxisId, Coord, Iter, Layout, PostMap};
+use crate::{AxisId, Coord, Iter, Layout};
 use std::collections::BTreeMap;
 use std::vec::Vec;
 
