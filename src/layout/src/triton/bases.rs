@@ -129,6 +129,14 @@ pub(super) fn matrix_order(rank: usize, row_major: bool) -> Result<Few<u8, MAX_R
     Ok(out)
 }
 
+/// Takes the item at `at` out: what follows moves up, and a 0 comes in at the end.
+pub(super) fn take_out<T: Copy + Default>(list: &mut [T], at: usize) {
+    let mut last = T::default();
+    for slot in list.iter_mut().skip(at).rev() {
+        core::mem::swap(slot, &mut last);
+    }
+}
+
 /// The bits under construction.
 #[derive(Clone)]
 pub(super) struct Bases {
@@ -294,19 +302,9 @@ impl Bases {
     /// Takes a dimension out.
     pub(super) fn project(&mut self, dim: usize) {
         for basis in self.all_mut() {
-            if let Some(tail) = basis.at.get_mut(dim..) {
-                tail.rotate_left(1);
-                if let Some(last) = tail.last_mut() {
-                    *last = 0;
-                }
-            }
+            take_out(&mut basis.at, dim);
         }
-        if let Some(tail) = self.bits.of.get_mut(dim..) {
-            tail.rotate_left(1);
-            if let Some(last) = tail.last_mut() {
-                *last = 0;
-            }
-        }
+        take_out(&mut self.bits.of, dim);
         self.bits.rank = self.bits.rank.saturating_sub(1);
     }
 

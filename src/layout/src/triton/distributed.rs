@@ -1,6 +1,6 @@
 //! Encodings of tensors in registers: blocked, linear, operands of scalar multiplication, and slices of all.
 
-use super::bases::{Bases, Bits, DISTRIBUTED, LANE, REGISTER, WARP, check_order};
+use super::bases::{Bases, Bits, DISTRIBUTED, LANE, REGISTER, WARP, check_order, take_out};
 use super::few::Few;
 use super::{Base, Blocked, DotOp, Encoding, EncodingError, Field, MAX_RANK, MatrixTiles, Order, matrix};
 use crate::axis::AxisId;
@@ -25,9 +25,7 @@ pub(super) fn to_linear(encoding: &Encoding, shape: &[u32], tiles: &impl MatrixT
     for dim in encoding.slices.iter() {
         let d = usize::from(dim);
         bases.project(d);
-        if let Some(tail) = own.of.get_mut(d..) {
-            tail.rotate_left(1);
-        }
+        take_out(&mut own.of, d);
         own.rank = own.rank.saturating_sub(1);
         bases.drop_copies();
     }
