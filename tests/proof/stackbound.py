@@ -14,7 +14,7 @@ function that stands in the table; in another function it needs a budget.
                           (or NAME=ROOT,ROOT: the callee is one of these)
   --call BYTES            what a call itself pushes (8 on x86-64, 0 on arm)
   --top N                 print only the N deepest roots (all are checked)
-  --chain                 print the deepest chain of the deepest root
+  --chain                 print the deepest chain of each root above LIMIT, or else of the deepest root
   --known FILE            roots that are known to be above LIMIT, each with a ceiling of its own: `NAME BYTES` a line
 """
 import argparse, re, subprocess, sys, os
@@ -117,9 +117,10 @@ def main():
     for d, r in table[:o.top]: print(f"{d:7}  {r}")
     if o.top and len(table) > o.top: print(f"   ...  {len(table) - o.top} more, all smaller; limit {o.limit}")
     if o.chain:
-        f = table[0][1]
-        while f and f != "*":
-            f = alias.get(f, f); print(f"  {size.get(f, 0):6} {f}"); f = memo.get(f, (0, None))[1]
+        for f in [r for d, r in table if d > o.limit] or [table[0][1]]:
+            print(f"deepest chain of {f}:")
+            while f and f != "*":
+                f = alias.get(f, f); print(f"  {size.get(f, 0):6} {f}"); f = memo.get(f, (0, None))[1]
     known = dict(l.split() for l in open(o.known) if l.strip() and not l.startswith("#")) if o.known else {}
     over = [f"{r}: {d} > {known.get(r, o.limit)}" for d, r in table if d > int(known.get(r, o.limit))]
     for d, r in table:

@@ -138,7 +138,6 @@ pub(super) fn take_out<T: Copy + Default>(list: &mut [T], at: usize) {
 }
 
 /// The bits under construction.
-#[derive(Clone)]
 pub(super) struct Bases {
     list: [Basis; MAX_BITS],
     len: usize,
@@ -149,9 +148,17 @@ pub(super) struct Bases {
 }
 
 impl Bases {
-    /// No bit yet. `order`: which dimension is filled first by repetition.
-    pub(super) fn new(rank: usize, order: Few<u8, MAX_RANK>) -> Self {
-        Self { list: [Basis::default(); MAX_BITS], len: 0, bits: Bits { of: [0; MAX_RANK], rank: u8::try_from(rank).unwrap_or(u8::MAX) }, order }
+    /// No bit and no dimension; see [`Bases::begin`].
+    pub(super) fn new() -> Self {
+        Self { list: [Basis::default(); MAX_BITS], len: 0, bits: Bits { of: [0; MAX_RANK], rank: 0 }, order: Few::new() }
+    }
+
+    /// No bit yet. `order`: which dimension is filled first by repetition. A list is large (2.4 KB), so one is filled where
+    /// it lies, and never moved.
+    pub(super) fn begin(&mut self, rank: usize, order: Few<u8, MAX_RANK>) {
+        self.len = 0;
+        self.bits = Bits { of: [0; MAX_RANK], rank: u8::try_from(rank).unwrap_or(u8::MAX) };
+        self.order = order;
     }
 
     pub(super) fn all(&self) -> &[Basis] {
@@ -329,6 +336,7 @@ impl Bases {
     }
 
     /// The linear layout, whose output dimensions have the extents of `shape`.
+    #[inline(never)]
     pub(super) fn finish(&self, labels: &[AxisId; 4], shape: &Bits) -> Result<Linear<Hw, Logical>, EncodingError> {
         let mut ins = Dims::new();
         for (input, label) in (0u8..).zip(labels) {

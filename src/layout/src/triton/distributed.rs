@@ -6,8 +6,8 @@ use super::{Base, Blocked, DotOp, Encoding, EncodingError, Field, MAX_RANK, Matr
 use crate::axis::AxisId;
 use crate::linear::{Hw, Linear, Logical};
 
-/// See [`super::to_linear`].
-pub(super) fn to_linear(encoding: &Encoding, shape: &[u32], tiles: &impl MatrixTiles) -> Result<Linear<Hw, Logical>, EncodingError> {
+/// The bits of a register encoding, and the tensor's shape.
+pub(super) fn bases(encoding: &Encoding, shape: &[u32], tiles: &impl MatrixTiles, out: &mut Bases) -> Result<Bits, EncodingError> {
     if encoding.partition.is_some() {
         return Err(EncodingError::WrongKind);
     }
@@ -19,35 +19,33 @@ pub(super) fn to_linear(encoding: &Encoding, shape: &[u32], tiles: &impl MatrixT
         }
         whole.insert(usize::from(dim), 1)?;
     }
-    let bits = Bits::new(whole.as_slice())?;
-    let mut bases = core(encoding, &bits, tiles)?;
-    let mut own = bits;
+    let mut own = Bits::new(whole.as_slice())?;
+    core(encoding, &own, tiles, out)?;
     for dim in encoding.slices.iter() {
         let d = usize::from(dim);
-        bases.project(d);
+        out.project(d);
         take_out(&mut own.of, d);
         own.rank = own.rank.saturating_sub(1);
-        bases.drop_copies();
+        out.drop_copies();
     }
-    bases.finish(&DISTRIBUTED, &own)
+    Ok(own)
 }
 
-fn core(encoding: &Encoding, shape: &Bits, tiles: &impl MatrixTiles) -> Result<Bases, EncodingError> {
+fn core(encoding: &Encoding, shape: &Bits, tiles: &impl MatrixTiles, out: &mut Bases) -> Result<(), EncodingError> {
     match (&encoding.base, &encoding.dot) {
-        (Base::Blocked(blocked), None) => self::blocked(blocked, shape),
-        (Base::Blocked(blocked), Some(dot)) => operand(blocked, dot, shape),
-        (Base::NvidiaMma(mma), dot) => matrix::nvidia(mma, dot.as_ref(), shape, tiles),
-        (Base::AmdMfma(mfma), dot) => matrix::mfma(mfma, dot.as_ref(), shape, tiles),
-        (Base::AmdWmma(wmma), dot) => matrix::wmma(wmma, dot.as_ref(), shape, tiles),
+        (Base::Blocked(blocked), None) => self::blocked(blocked, shape, out),
+        (Base::Blocked(blocked), Some(dot)) => operand(blocked, dot, shape, out),
+        (Base::NvidiaMma(mma), dot) => matrix::nvidia(mma, dot.as_ref(), shape, tiles, out),
+        (Base::AmdMfma(mfma), dot) => matrix::mfma(mfma, dot.as_ref(), shape, tiles, out),
+        (Base::AmdWmma(wmma), dot) => matrix::wmma(wmma, dot.as_ref(), shape, tiles, out),
         (Base::Linear(linear), None) => {
             // The rule is about the tensor: bits beyond its shape are no matter.
-            let out = fitted(linear, shape)?;
-            check_permutation(&out)?;
-            Ok(out)
+            fitted(linear, shape, out)?;
+            check_permutation(out)
         }
         (Base::GenericLinear(linear), None) => {
             check_covers(linear)?;
-            fitted(linear, shape)
+            fitted(linear, shape, out)
         }
         _ => Err(EncodingError::WrongKind),
     }
@@ -61,18 +59,17 @@ fn check(b: &Blocked, shape: &Bits) -> Result<(), EncodingError> {
     check_order(b.order.as_slice(), shape.rank())
 }
 
-fn blocked(b: &Blocked, shape: &Bits) -> Result<Bases, EncodingError> {
+fn blocked(b: &Blocked, shape: &Bits, out: &mut Bases) -> Result<(), EncodingError> {
     check(b, shape)?;
     let order = b.order.as_slice();
-    let mut out = Bases::new(shape.rank(), b.order);
+    out.begin(shape.rank(), b.order);
     let size = b.size_per_thread.as_slice();
     out.nested(Field::SizePerThread, REGISTER, size, order)?;
     let threads = b.threads_per_warp.as_slice();
     out.nested(Field::ThreadsPerWarp, LANE, threads, order)?;
     out.nested(Field::WarpsPerCta, WARP, b.warps_per_cta.as_slice(), order)?;
     // A thread has no more elements than the tensor.
-    out.combine_with(&b.cga, shape, true)?;
-    Ok(out)
+    out.combine_with(&b.cga, shape, true)
 }
 
 /// The dimension of k for an operand of a matrix product.
@@ -88,7 +85,7 @@ pub(super) fn k_dim(dot: &DotOp, rank: usize) -> Result<usize, EncodingError> {
 }
 
 /// An operand of a product computed by fused multiply-adds: each thread holds all of k.
-fn operand(b: &Blocked, dot: &DotOp, shape: &Bits) -> Result<Bases, EncodingError> {
+fn operand(b: &Blocked, dot: &DotOp, shape: &Bits, out: &mut Bases) -> Result<(), EncodingError> {
     check(b, shape)?;
     if dot.k_width != 0 {
         return Err(EncodingError::BadValue { field: Field::KWidth, value: dot.k_width });
@@ -98,14 +95,13 @@ fn operand(b: &Blocked, dot: &DotOp, shape: &Bits) -> Result<Bases, EncodingErro
     if let Some(slot) = size.as_mut_slice().get_mut(k) {
         *slot = super::bases::power(shape.get(k));
     }
-    let mut out = Bases::new(shape.rank(), b.order);
+    out.begin(shape.rank(), b.order);
     out.nested(Field::SizePerThread, REGISTER, size.as_slice(), order)?;
     let threads = b.threads_per_warp.as_slice();
     out.nested_but(Field::ThreadsPerWarp, LANE, threads, order, k)?;
     let warps = b.warps_per_cta.as_slice();
     out.nested_but(Field::WarpsPerCta, WARP, warps, order, k)?;
-    out.combine(&matrix::shared_along(&b.cga, k), shape)?;
-    Ok(out)
+    out.combine(&matrix::shared_along(&b.cga, k), shape)
 }
 
 /// Without its zero bases the matrix of a `linear` encoding is a permutation.
@@ -177,9 +173,9 @@ fn register_order(linear: &Linear<Hw, Logical>, rank: usize) -> Result<Order, En
 }
 
 /// The bits of a linear layout, with the extents of its outputs.
-pub(super) fn unpacked(linear: &Linear<Hw, Logical>, labels: &[AxisId; 4], order: Order) -> Result<Bases, EncodingError> {
+pub(super) fn unpacked(linear: &Linear<Hw, Logical>, labels: &[AxisId; 4], order: Order, out: &mut Bases) -> Result<(), EncodingError> {
     let rank = linear.outs().len();
-    let mut out = Bases::new(rank, order);
+    out.begin(rank, order);
     for (axis, _) in linear.ins().iter().filter(|d| d.1 > 0) {
         if !labels.contains(&axis) {
             return Err(EncodingError::Layout(crate::error::Error::NoDim { axis }));
@@ -203,15 +199,15 @@ pub(super) fn unpacked(linear: &Linear<Hw, Logical>, labels: &[AxisId; 4], order
         let d = dim.as_dim().ok_or(EncodingError::Layout(crate::error::Error::NoDim { axis: dim }))?;
         out.bits.set(usize::from(d), bits);
     }
-    Ok(out)
+    Ok(())
 }
 
 /// A linear layout at another shape: repeated in registers, or clipped (register bits beyond the shape disappear).
-fn fitted(linear: &Linear<Hw, Logical>, shape: &Bits) -> Result<Bases, EncodingError> {
+fn fitted(linear: &Linear<Hw, Logical>, shape: &Bits, out: &mut Bases) -> Result<(), EncodingError> {
     shape.fits(Field::Bases, linear.outs().len())?;
     let order = register_order(linear, shape.rank())?;
-    let mut out = unpacked(linear, &DISTRIBUTED, order)?;
+    unpacked(linear, &DISTRIBUTED, order, out)?;
     out.grow(shape)?;
     out.shrink(shape, true);
-    Ok(out)
+    Ok(())
 }

@@ -248,7 +248,8 @@ fn operand_side(dot: &DotOp) -> TileSide {
 }
 
 /// `nvidia_mma` and its operands.
-pub(super) fn nvidia(mma: &NvidiaMma, dot: Option<&DotOp>, shape: &Bits, tiles: &impl MatrixTiles) -> Result<Bases, EncodingError> {
+#[inline(never)]
+pub(super) fn nvidia(mma: &NvidiaMma, dot: Option<&DotOp>, shape: &Bits, tiles: &impl MatrixTiles, out: &mut Bases) -> Result<(), EncodingError> {
     let (row, col) = check_rank(shape)?;
     shape.fits(Field::WarpsPerCta, mma.warps_per_cta.len())?;
     let instr = mma.instr_shape.as_slice();
@@ -273,11 +274,10 @@ pub(super) fn nvidia(mma: &NvidiaMma, dot: Option<&DotOp>, shape: &Bits, tiles: 
             return Err(EncodingError::OddInstruction { n });
         }
         let tile = tiles.tile(request)?;
-        let mut out = Bases::new(shape.rank(), matrix_order(shape.rank(), true)?);
-        place(&mut out, &tile, row, col)?;
+        out.begin(shape.rank(), matrix_order(shape.rank(), true)?);
+        place(out, &tile, row, col)?;
         out.nested(Field::WarpsPerCta, WARP, warps, warp_order.as_slice())?;
-        out.combine(&mma.cga, shape)?;
-        return Ok(out);
+        return out.combine(&mma.cga, shape);
     };
     let k_at = k_dim(dot, shape.rank())?;
     if unit == MatrixUnit::WarpGroup && dot.op_idx == 1 {
@@ -287,12 +287,11 @@ pub(super) fn nvidia(mma: &NvidiaMma, dot: Option<&DotOp>, shape: &Bits, tiles: 
     request.k = 0;
     let other = if request.side == TileSide::A { row } else { col };
     let tile = stretched(&tiles.tile(request)?, request.side)?;
-    let mut out = Bases::new(shape.rank(), operand_order(dot, shape.rank())?);
+    out.begin(shape.rank(), operand_order(dot, shape.rank())?);
     let width = log2(Field::KWidth, 0, dot.k_width)?;
-    place_operand(&mut out, &tile, width, true, k_at, other)?;
+    place_operand(out, &tile, width, true, k_at, other)?;
     out.nested_but(Field::WarpsPerCta, WARP, warps, warp_order.as_slice(), k_at)?;
-    out.combine(&shared_along(&mma.cga, k_at), shape)?;
-    Ok(out)
+    out.combine(&shared_along(&mma.cga, k_at), shape)
 }
 
 /// The cluster of an operand: blocks that differ along k share it.
@@ -307,7 +306,8 @@ pub(super) fn shared_along(cga: &Cga, k: usize) -> Cga {
 }
 
 /// `amd_mfma` and its operands.
-pub(super) fn mfma(mfma: &AmdMfma, dot: Option<&DotOp>, shape: &Bits, tiles: &impl MatrixTiles) -> Result<Bases, EncodingError> {
+#[inline(never)]
+pub(super) fn mfma(mfma: &AmdMfma, dot: Option<&DotOp>, shape: &Bits, tiles: &impl MatrixTiles, out: &mut Bases) -> Result<(), EncodingError> {
     let (row, col) = check_rank(shape)?;
     let rank = shape.rank();
     shape.fits(Field::WarpsPerCta, mfma.warps_per_cta.len())?;
@@ -339,8 +339,8 @@ pub(super) fn mfma(mfma: &AmdMfma, dot: Option<&DotOp>, shape: &Bits, tiles: &im
         } else {
             tiles.tile(request)?
         };
-        let mut out = Bases::new(rank, matrix_order(rank, true)?);
-        place(&mut out, &tile, row, col)?;
+        out.begin(rank, matrix_order(rank, true)?);
+        place(out, &tile, row, col)?;
         out.extend(REGISTER, col, per_warp(col)?)?;
         out.extend(WARP, col, warp_bits(col)?)?;
         // Tiles go on along a whole row of the tensor before the next row of tiles begins.
@@ -351,29 +351,28 @@ pub(super) fn mfma(mfma: &AmdMfma, dot: Option<&DotOp>, shape: &Bits, tiles: &im
         if rank == 3 {
             out.extend(WARP, 0, warp_bits(0)?)?;
         }
-        out.combine(&mfma.cga, shape)?;
-        return Ok(out);
+        return out.combine(&mfma.cga, shape);
     };
     let k_at = k_dim(dot, rank)?;
     request.side = operand_side(dot);
     let other = if request.side == TileSide::A { row } else { col };
     let tile = stretched(&tiles.tile(request)?, request.side)?;
     let order = operand_order(dot, rank)?;
-    let mut out = Bases::new(rank, order);
+    out.begin(rank, order);
     let width = log2(Field::KWidth, 0, dot.k_width)?;
-    place_operand(&mut out, &tile, width, true, k_at, other)?;
+    place_operand(out, &tile, width, true, k_at, other)?;
     let rest = shape.get(k_at).saturating_sub(out.bits.get(k_at));
     out.extend(REGISTER, k_at, rest)?;
     out.extend(REGISTER, other, per_warp(other)?)?;
     let warp_order = matrix_order(rank, true)?;
     out.nested_but(Field::WarpsPerCta, WARP, warps, warp_order.as_slice(), k_at)?;
     // As Triton has it, blocks that differ along k do not share an operand here, as they do elsewhere.
-    out.combine(&mfma.cga, shape)?;
-    Ok(out)
+    out.combine(&mfma.cga, shape)
 }
 
 /// `amd_wmma` and its operands.
-pub(super) fn wmma(wmma: &AmdWmma, dot: Option<&DotOp>, shape: &Bits, tiles: &impl MatrixTiles) -> Result<Bases, EncodingError> {
+#[inline(never)]
+pub(super) fn wmma(wmma: &AmdWmma, dot: Option<&DotOp>, shape: &Bits, tiles: &impl MatrixTiles, out: &mut Bases) -> Result<(), EncodingError> {
     let (row, col) = check_rank(shape)?;
     let rank = shape.rank();
     shape.fits(Field::Shape, usize::from(wmma.rank))?;
@@ -408,22 +407,22 @@ pub(super) fn wmma(wmma: &AmdWmma, dot: Option<&DotOp>, shape: &Bits, tiles: &im
     let Some(dot) = dot else {
         let tile = tiles.tile(request)?;
         let tile = if wmma.is_transposed { tile.transposed() } else { tile };
-        let mut out = Bases::new(rank, matrix_order(rank, true)?);
-        place(&mut out, &tile, row, col)?;
+        out.begin(rank, matrix_order(rank, true)?);
+        place(out, &tile, row, col)?;
         out.extend(REGISTER, row, more_rows)?;
         out.extend(REGISTER, col, more_cols)?;
         let own = out.bits;
         out.on_top(REGISTER, wide(&wmma.reg_bases, None)?.as_slice(), &own)?;
         out.on_top(WARP, wide(&wmma.warp_bases, None)?.as_slice(), &own)?;
-        return finish(out, &wmma.cga, shape);
+        return out.combine(&wmma.cga, shape);
     };
     let k_at = k_dim(dot, rank)?;
     request.side = operand_side(dot);
     let other = if request.side == TileSide::A { row } else { col };
     let tile = stretched(&tiles.tile(request)?, request.side)?;
-    let mut out = Bases::new(rank, operand_order(dot, rank)?);
+    out.begin(rank, operand_order(dot, rank)?);
     let width = log2(Field::KWidth, 0, dot.k_width)?;
-    place_operand(&mut out, &tile, width, false, k_at, other)?;
+    place_operand(out, &tile, width, false, k_at, other)?;
     // Lanes that do not number rows number k, or hold copies; either way they count for the repetition along k.
     let lanes = u8::try_from(tile.lane.len()).unwrap_or(u8::MAX);
     let spare = lanes.saturating_sub(side_bits);
@@ -442,10 +441,5 @@ pub(super) fn wmma(wmma: &AmdWmma, dot: Option<&DotOp>, shape: &Bits, tiles: &im
     out.on_top(REGISTER, kept.as_slice(), &own)?;
     let warps = wide(&wmma.warp_bases, Some(k_at))?;
     out.on_top(WARP, warps.as_slice(), &own)?;
-    finish(out, &shared_along(&wmma.cga, k_at), shape)
-}
-
-fn finish(mut out: Bases, cga: &Cga, shape: &Bits) -> Result<Bases, EncodingError> {
-    out.combine(cga, shape)?;
-    Ok(out)
+    out.combine(&shared_along(&wmma.cga, k_at), shape)
 }

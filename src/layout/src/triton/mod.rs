@@ -26,6 +26,7 @@ mod nvmma;
 mod shared;
 mod tensor;
 
+use crate::axis::AxisId;
 use crate::linear::{Hw, Linear, Logical};
 
 pub use error::{EncodingError, Field};
@@ -303,16 +304,31 @@ impl Encoding {
 /// # Errors
 /// [`EncodingError`]; those that the encoding itself causes do not depend on `shape`.
 pub fn to_linear(encoding: &Encoding, shape: &[u32], tiles: &impl MatrixTiles) -> Result<Linear<Hw, Logical>, EncodingError> {
+    if let (Base::SharedLinear(linear, _), None, None, true) = (&encoding.base, encoding.partition, encoding.dot, encoding.slices.is_empty()) {
+        shared::covers(linear, &bases::Bits::new(shape)?)?;
+        return Ok(linear.clone());
+    }
+    let mut out = bases::Bases::new();
+    let (labels, shape) = bits_of(encoding, shape, tiles, &mut out)?;
+    out.finish(labels, &shape)
+}
+
+/// The bits of any encoding but a shared one that is linear, with the labels of its inputs and the tensor's shape.
+fn bits_of(encoding: &Encoding, shape: &[u32], tiles: &impl MatrixTiles, out: &mut bases::Bases) -> Result<(&'static [AxisId; 4], bases::Bits), EncodingError> {
     if encoding.is_distributed() {
-        return distributed::to_linear(encoding, shape, tiles);
+        return Ok((&bases::DISTRIBUTED, distributed::bases(encoding, shape, tiles, out)?));
     }
     if encoding.dot.is_some() || !encoding.slices.is_empty() {
         return Err(EncodingError::WrongKind);
     }
     match (&encoding.base, encoding.partition) {
-        (base, Some(partition)) => shared::partitioned(base, &partition, shape),
-        (Base::TensorMemory(memory), None) => tensor::to_linear(memory, shape),
-        (Base::TensorMemoryScales(cga, order), None) => tensor::scales(cga, order, shape),
-        (base, None) => shared::to_linear(base, shape),
+        (base, Some(partition)) => Ok((&shared::PARTITIONED, shared::partitioned(base, &partition, shape, out)?)),
+        (Base::TensorMemory(memory), None) => Ok((&bases::TENSOR, tensor::bases(memory, shape, out)?)),
+        (Base::TensorMemoryScales(cga, order), None) => Ok((&bases::TENSOR, tensor::scales(cga, order, shape, out)?)),
+        (base, None) => {
+            let bits = bases::Bits::new(shape)?;
+            shared::bases(base, &bits, out)?;
+            Ok((&bases::SHARED, bits))
+        }
     }
 }

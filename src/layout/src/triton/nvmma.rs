@@ -12,7 +12,8 @@ const UNIT_BITS: u8 = 7;
 const MAX_BOX: u8 = 8;
 
 /// The bits of the encoding at `shape`.
-pub(super) fn bases(n: &NvmmaShared, shape: &Bits) -> Result<Bases, EncodingError> {
+#[inline(never)]
+pub(super) fn bases(n: &NvmmaShared, shape: &Bits, out: &mut Bases) -> Result<(), EncodingError> {
     shape.fits(Field::Shape, usize::from(n.rank))?;
     let rank = shape.rank();
     let element = log2(Field::ElementBitWidth, 0, u32::from(n.element_bits))?;
@@ -59,13 +60,12 @@ pub(super) fn bases(n: &NvmmaShared, shape: &Bits) -> Result<Bases, EncodingErro
         }
     }
     if !swizzled {
-        let mut out = Bases::new(rank, standard(rank)?);
+        out.begin(rank, standard(rank)?);
         for d in order.iter().map(usize::from) {
             out.extend(REGISTER, d, tile.get(d))?;
         }
         out.grow(&own)?;
-        out.combine(&n.cga, shape)?;
-        return Ok(out);
+        return out.combine(&n.cga, shape);
     }
     // Triton collapses the box to two dimensions between the last one and those before it, in which the transposed tile
     // has its columns; with rank 3 and more its rows are therefore not the dimension next to the contiguous one.
@@ -75,7 +75,7 @@ pub(super) fn bases(n: &NvmmaShared, shape: &Bits) -> Result<Bases, EncodingErro
     if rows < TILE_ROWS {
         return Err(EncodingError::TooFewRows { needed: power(TILE_ROWS), found: power(rows) });
     }
-    let mut out = Bases::new(rank, standard(rank)?);
+    out.begin(rank, standard(rank)?);
     let split = |col: u32, row: u32| {
         let mut at = [0u32; MAX_RANK];
         let up = u32::from(cols);
@@ -114,8 +114,7 @@ pub(super) fn bases(n: &NvmmaShared, shape: &Bits) -> Result<Bases, EncodingErro
         out.push(REGISTER, split(power(bit), 0))?;
     }
     out.grow(&own)?;
-    out.combine(&n.cga, shape)?;
-    Ok(out)
+    out.combine(&n.cga, shape)
 }
 
 /// First dimension first.

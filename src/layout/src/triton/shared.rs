@@ -9,25 +9,34 @@ use crate::linear::{Hw, Linear, Logical};
 /// The input dimension that counts allocations of a partitioned encoding.
 pub const PARTITION: AxisId = AxisId::BANK;
 
-/// See [`super::to_linear`].
-pub(super) fn to_linear(base: &Base, shape: &[u32]) -> Result<Linear<Hw, Logical>, EncodingError> {
-    let bits = Bits::new(shape)?;
+/// The bits of a shared encoding at `shape`, not partitioned.
+pub(super) fn bases(base: &Base, shape: &Bits, out: &mut Bases) -> Result<(), EncodingError> {
     match base {
-        Base::Swizzled(s) => swizzled(s, &bits, false)?.finish(&SHARED, &bits),
-        Base::Rotating(s) => swizzled(s, &bits, true)?.finish(&SHARED, &bits),
-        Base::Nvmma(n) => nvmma::bases(n, &bits)?.finish(&SHARED, &bits),
+        Base::Swizzled(s) => swizzled(s, shape, false, out),
+        Base::Rotating(s) => swizzled(s, shape, true, out),
+        Base::Nvmma(n) => nvmma::bases(n, shape, out),
         Base::SharedLinear(linear, _) => {
-            same_shape(linear, &bits)?;
-            if !linear.is_surjective() {
-                let bits = linear.outs().bits();
-                return Err(EncodingError::NotCovered { dim: 0, bits });
-            }
-            Ok(linear.clone())
+            covers(linear, shape)?;
+            from_linear(linear, out)
         }
         Base::Padded(_) => Err(EncodingError::Padded),
         Base::Auto | Base::Coalesced => Err(EncodingError::Placeholder),
         _ => Err(EncodingError::WrongKind),
     }
+}
+
+/// The linear layout's outputs are the shape, and it reaches all of it.
+pub(super) fn covers(linear: &Linear<Hw, Logical>, shape: &Bits) -> Result<(), EncodingError> {
+    same_shape(linear, shape)?;
+    if linear.is_surjective() {
+        return Ok(());
+    }
+    let bits = linear.outs().bits();
+    Err(EncodingError::NotCovered { dim: 0, bits })
+}
+
+fn from_linear(linear: &Linear<Hw, Logical>, out: &mut Bases) -> Result<(), EncodingError> {
+    unpacked(linear, &SHARED, super::bases::matrix_order(linear.outs().len(), true)?, out)
 }
 
 /// The linear layout's outputs are the shape.
@@ -43,12 +52,13 @@ pub(super) fn same_shape(linear: &Linear<Hw, Logical>, shape: &Bits) -> Result<(
 
 /// Columns and rows with an XOR of the column by the row's phase. Rotating: the phase of a row also depends on
 /// the block of `perPhase * maxPhase` rows that it lies in.
-fn swizzled(s: &Swizzled, shape: &Bits, rotating: bool) -> Result<Bases, EncodingError> {
+#[inline(never)]
+fn swizzled(s: &Swizzled, shape: &Bits, rotating: bool, out: &mut Bases) -> Result<(), EncodingError> {
     shape.fits(Field::Order, s.order.len())?;
     check_order(s.order.as_slice(), shape.rank())?;
     let own = shape.per_block(&s.cga)?;
     let (vec, per, most) = (log2(Field::Vec, 0, s.vec)?, log2(Field::PerPhase, 0, s.per_phase)?, log2(Field::MaxPhase, 0, s.max_phase)?);
-    let mut out = Bases::new(shape.rank(), s.order);
+    out.begin(shape.rank(), s.order);
     let mut dims = s.order.iter().map(usize::from);
     let (col, row) = (dims.next(), dims.next());
     if let Some(col) = col {
@@ -81,12 +91,14 @@ fn swizzled(s: &Swizzled, shape: &Bits, rotating: bool) -> Result<Bases, Encodin
     for dim in dims {
         out.extend(REGISTER, dim, own.get(dim))?;
     }
-    out.combine(&s.cga, shape)?;
-    Ok(out)
+    out.combine(&s.cga, shape)
 }
 
+/// The labels of a partitioned encoding's inputs.
+pub(super) const PARTITIONED: [AxisId; 4] = [AxisId::M, PARTITION, AxisId::M, AxisId::BLOCK];
+
 /// Pieces along one dimension, dealt round robin to separate allocations: inputs `offset`, [`PARTITION`], `block`.
-pub(super) fn partitioned(base: &Base, partition: &Partition, shape: &[u32]) -> Result<Linear<Hw, Logical>, EncodingError> {
+pub(super) fn partitioned(base: &Base, partition: &Partition, shape: &[u32], out: &mut Bases) -> Result<Bits, EncodingError> {
     let bits = Bits::new(shape)?;
     let dim = usize::from(partition.dim);
     if dim >= bits.rank() {
@@ -100,21 +112,15 @@ pub(super) fn partitioned(base: &Base, partition: &Partition, shape: &[u32]) -> 
         .ok_or(EncodingError::BadValue { field: Field::Partitions, value: power(parts.saturating_add(groups)) })?;
     let mut inner = bits;
     inner.set(dim, piece);
-    let mut extents = [1u32; MAX_RANK];
-    for (d, slot) in extents.iter_mut().enumerate() {
-        *slot = power(inner.get(d));
-    }
-    let one = match base {
+    match base {
         Base::Padded(p) => {
             same_shape(&p.linear, &inner)?;
-            p.linear.clone()
+            from_linear(&p.linear, out)?;
         }
-        base => to_linear(base, extents.get(..bits.rank()).unwrap_or(&[]))?,
-    };
-    let order = super::bases::matrix_order(bits.rank(), true)?;
-    let mut out = unpacked(&one, &SHARED, order)?;
-    const LABELS: [AxisId; 4] = [AxisId::M, PARTITION, AxisId::M, AxisId::BLOCK];
+        base => bases(base, &inner, out)?,
+    }
+    out.bits = inner;
     out.extend(1, dim, parts)?;
     out.extend(REGISTER, dim, groups)?;
-    out.finish(&LABELS, &bits)
+    Ok(bits)
 }

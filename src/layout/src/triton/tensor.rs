@@ -1,10 +1,9 @@
 //! Tensor memory: inputs are its lanes (rows, [`AxisId::TLANE`](crate::AxisId::TLANE)) and its columns
 //! ([`AxisId::TCOL`](crate::AxisId::TCOL)). A zero column there is memory that the tensor does not use, or a copy.
 
-use super::bases::{Bases, Bits, TENSOR, log2, matrix_order, power};
+use super::bases::{Bases, Bits, log2, matrix_order, power};
 use super::few::Few;
 use super::{Cga, CtaMode, EncodingError, Field, MAX_RANK, TensorMemory};
-use crate::linear::{Hw, Linear, Logical};
 
 const ROW: u8 = 0;
 const COL: u8 = 1;
@@ -16,7 +15,7 @@ fn two_dimensions(shape: &[u32]) -> Result<Bits, EncodingError> {
 }
 
 /// The tile of `memory`, repeated along columns: down the rows first, then along the columns.
-pub(super) fn to_linear(memory: &TensorMemory, shape: &[u32]) -> Result<Linear<Hw, Logical>, EncodingError> {
+pub(super) fn bases(memory: &TensorMemory, shape: &[u32], out: &mut Bases) -> Result<Bits, EncodingError> {
     let bits = two_dimensions(shape)?;
     let own = bits.per_block(&memory.cga)?;
     let m = log2(Field::BlockM, 0, memory.block_m)?;
@@ -32,7 +31,7 @@ pub(super) fn to_linear(memory: &TensorMemory, shape: &[u32]) -> Result<Linear<H
     if m > own.get(0) {
         return Err(too_large(0, m, own.get(0)));
     }
-    let mut out = Bases::new(2, matrix_order(2, true)?);
+    out.begin(2, matrix_order(2, true)?);
     if memory.cta_mode != CtaMode::TwoRhs {
         out.copies(COL, stride)?;
         // Padding: of two columns one holds data.
@@ -76,15 +75,15 @@ pub(super) fn to_linear(memory: &TensorMemory, shape: &[u32]) -> Result<Linear<H
         let rest = own.get(dim).checked_sub(out.bits.get(dim)).ok_or(too_large(u8::try_from(dim).unwrap_or(u8::MAX), out.bits.get(dim), own.get(dim)))?;
         out.extend(input, dim, rest)?;
     }
-    on_top(&mut out, &memory.cga)?;
-    out.finish(&TENSOR, &out.bits.clone())
+    on_top(out, &memory.cga)?;
+    Ok(out.bits)
 }
 
 /// Scale factors: 32 rows copied to the four quarters, four columns, then further rows and columns.
-pub(super) fn scales(cga: &Cga, order: &Few<u8, 2>, shape: &[u32]) -> Result<Linear<Hw, Logical>, EncodingError> {
+pub(super) fn scales(cga: &Cga, order: &Few<u8, 2>, shape: &[u32], out: &mut Bases) -> Result<Bits, EncodingError> {
     let bits = two_dimensions(shape)?;
     let own = bits.per_block(cga)?;
-    let mut out = Bases::new(2, matrix_order(2, true)?);
+    out.begin(2, matrix_order(2, true)?);
     out.extend(ROW, 0, 5)?;
     out.copies(ROW, 2)?;
     out.extend(COL, 1, 2)?;
@@ -96,8 +95,8 @@ pub(super) fn scales(cga: &Cga, order: &Few<u8, 2>, shape: &[u32]) -> Result<Lin
         out.extend(COL, dim, rest)?;
     }
     out.shrink(&own, false);
-    on_top(&mut out, cga)?;
-    out.finish(&TENSOR, &bits)
+    on_top(out, cga)?;
+    Ok(bits)
 }
 
 /// The blocks of a cluster, whose bases count whole tensors of one block.
