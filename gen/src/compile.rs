@@ -121,16 +121,20 @@ pub fn compile_wish(root: &Path, mode: Mode, wish: &Wish<'_>) -> Result<Compiled
 /// Compiles files that are already in memory, named relative to the repository's folder.
 pub fn compile_sources(sources: Sources, mut diagnostics: Diagnostics, mode: Mode) -> Result<Compiled, Failure> {
     let loaded = load::load(&sources, &mut diagnostics);
+    diagnostics.name("schema");
     if !diagnostics.is_empty() {
         // What is missing would be reported again wherever it is referred to.
         return Err(Failure { sources, diagnostics });
     }
     let model = model::resolve(&loaded, &mut diagnostics);
+    diagnostics.name("names");
     diagnostics.extend(check::all(&model));
     let rules = rules::compile(&sources, &loaded, &model, &mut diagnostics);
+    diagnostics.name("rules");
     if mode == Mode::Release {
-        diagnostics.extend(numbered(&sources, &loaded, &model));
+        diagnostics.extend(numbered(&sources, &loaded, &model).named("ledger"));
         rules::certificate::check(&rules, &model, &mut diagnostics);
+        diagnostics.name("proofs");
     }
     if !diagnostics.is_empty() {
         return Err(Failure { sources, diagnostics });

@@ -3,7 +3,54 @@
 //! Stages collect errors in a [`Diagnostics`] and go on, so that one run shows them all. Each is shown twice: a plain
 //! line `file:line:column: error: ...; help: ...` that editors understand, and an excerpt with the places underlined.
 use crate::source::{Sources, Span};
-use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Renderer, Snippet};
+use std::cmp::Ordering;
+use std::panic::Location;
+
+/// How bad it is.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// The tables are wrong; they do not build, or what is built from them is wrong.
+    #[default]
+    Error,
+    /// Something that is most likely not meant.
+    Warning,
+    /// Nothing is wrong; somebody may want to know.
+    Note,
+}
+
+impl Level {
+    /// `error`, `warning` or `note`.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Note => "note",
+        }
+    }
+}
+
+/// Where in the compiler a diagnostic is made. All are equal: it is no part of what is said.
+#[derive(Copy, Clone, Debug)]
+pub struct Site(pub &'static Location<'static>);
+
+impl PartialEq for Site {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+impl Eq for Site {}
+impl PartialOrd for Site {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Site {
+    fn cmp(&self, _: &Self) -> Ordering {
+        Ordering::Equal
+    }
+}
 
 /// A place and what to say about it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -14,7 +61,7 @@ pub struct Label {
     pub text: String,
 }
 
-/// One error.
+/// One error, warning or note.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Diagnostic {
     /// The places involved; the first is the one to go to. Empty only for files that could not be read.
@@ -23,18 +70,32 @@ pub struct Diagnostic {
     pub message: String,
     /// What to do about it.
     pub help: Option<String>,
+    /// How bad it is.
+    pub level: Level,
+    /// The check that says it ([`crate::audit::CHECKS`] lists them); empty until its stage has ended.
+    pub check: &'static str,
+    /// Where it was made.
+    pub site: Site,
 }
 
 impl Diagnostic {
     /// An error at a place.
     #[must_use]
+    #[track_caller]
     pub fn at(span: Span, message: impl Into<String>) -> Self {
-        Self { labels: vec![Label { span, text: String::new() }], message: message.into(), help: None }
+        Self { labels: vec![Label { span, text: String::new() }], ..Self::nowhere(message) }
     }
     /// An error that has no place in a file.
     #[must_use]
+    #[track_caller]
     pub fn nowhere(message: impl Into<String>) -> Self {
-        Self { labels: Vec::new(), message: message.into(), help: None }
+        Self { labels: Vec::new(), message: message.into(), help: None, level: Level::Error, check: "", site: Site(Location::caller()) }
+    }
+    /// The same as a warning or a note.
+    #[must_use]
+    pub fn as_level(mut self, level: Level) -> Self {
+        self.level = level;
+        self
     }
     /// What to do about it.
     #[must_use]
@@ -52,8 +113,8 @@ impl Diagnostic {
     #[must_use]
     pub fn plain(&self, sources: &Sources) -> String {
         let mut out = match self.labels.first() {
-            Some(first) => format!("{}: error: {}", sources.place(first.span), self.message),
-            None => format!("error: {}", self.message),
+            Some(first) => format!("{}: {}: {}", sources.place(first.span), self.level.word(), self.message),
+            None => format!("{}: {}", self.level.word(), self.message),
         };
         if let Some(help) = &self.help {
             out.push_str("; help: ");
@@ -75,7 +136,14 @@ impl Diagnostic {
                 files.push(label.span.file);
             }
         }
-        let mut group = Level::ERROR.primary_title(&self.message).elements(files.iter().map(|id| {
+        let title = match self.level {
+            Level::Error => annotate_snippets::Level::ERROR,
+            Level::Warning => annotate_snippets::Level::WARNING,
+            Level::Note => annotate_snippets::Level::NOTE,
+        };
+        let title = title.primary_title(&self.message);
+        let title = if self.check.is_empty() { title } else { title.id(self.check) };
+        let mut group = title.elements(files.iter().map(|id| {
             let file = sources.file(*id);
             let mut snippet = Snippet::source(&file.text).path(&file.name);
             for (number, label) in self.labels.iter().enumerate().filter(|(_, label)| label.span.file == *id) {
@@ -87,7 +155,7 @@ impl Diagnostic {
             snippet
         }));
         if let Some(help) = &self.help {
-            group = group.element(Level::HELP.message(help));
+            group = group.element(annotate_snippets::Level::HELP.message(help));
         }
         Renderer::plain().render(&[group])
     }
@@ -120,6 +188,22 @@ impl Diagnostics {
     /// Adds one.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         self.list.push(diagnostic);
+    }
+    /// Names the check that those without one come from.
+    pub fn name(&mut self, check: &'static str) {
+        for one in self.list.iter_mut().filter(|one| one.check.is_empty()) {
+            one.check = check;
+        }
+    }
+    /// All of them, with the check that they come from.
+    #[must_use]
+    pub fn named(mut self, check: &'static str) -> Self {
+        self.name(check);
+        self
+    }
+    /// All as they were added.
+    pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.list.iter()
     }
     /// Adds those of another stage.
     pub fn extend(&mut self, other: Diagnostics) {

@@ -6,14 +6,16 @@
 //! 2. [`model`] resolves every name and flattens inheritance;
 //! 3. [`check`] holds the facts against each other, one file a check;
 //! 4. [`rules`] compiles and checks what stands under `rules/`;
-//! 5. [`lower`](mod@lower) makes `lanebook_tables` values, and [`select`](mod@select) leaves architectures out;
-//! 6. [`render`](mod@render) prints them as Rust statics.
+//! 5. [`audit`] looks at what compiles and may still not be meant;
+//! 6. [`lower`](mod@lower) makes `lanebook_tables` values, and [`select`](mod@select) leaves architectures out;
+//! 7. [`render`](mod@render) prints them as Rust statics.
 //!
 //! What is wrong is collected as [`diagnostics`] that show every place involved ([`source`]) and the remedy, all in
 //! one run. Nothing here depends on the order of a hash map, the time, or the folder that the repository is in.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod audit;
 pub mod check;
 pub mod compile;
 pub mod diagnostics;

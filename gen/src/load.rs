@@ -4,7 +4,7 @@
 //! here. A bad entry is reported and left out; a file that is not RON at all is one error.
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::ledger::Ledger;
-use crate::schema::{Access, Arch, Atom, AxesFile, Axis, Dtype, DtypesFile, Group, HwFile, Isa, IsaFile, SourceEntry, SourcesFile, Tag};
+use crate::schema::{Access, Agreement, Arch, Atom, AxesFile, Axis, Dtype, DtypesFile, Group, HwFile, Isa, IsaFile, SourceEntry, SourcesFile, Tag};
 use crate::source::{FileId, Sources};
 use crate::spanned::{Entry, Spanned, read, whole};
 use serde::de::DeserializeOwned;
@@ -31,6 +31,8 @@ pub struct Loaded {
     pub tags: Vec<Tag>,
     /// Groups with their atoms.
     pub groups: Vec<LoadedGroup>,
+    /// What the audit holds movers and matrix instructions against.
+    pub agreements: Vec<Spanned<Agreement>>,
     /// Architectures.
     pub archs: Vec<Spanned<Arch>>,
     /// Instruction sets with their rules.
@@ -201,6 +203,7 @@ impl Reader<'_> {
             let atoms = self.entries(&group.atoms);
             loaded.groups.push(LoadedGroup { group, atoms });
         }
+        loaded.agreements.extend(self.entries(&file.agreements));
         loaded.archs.extend(self.entries(file.arch.as_slice()));
     }
     fn isa(&mut self, loaded: &mut Loaded) {

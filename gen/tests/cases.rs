@@ -50,37 +50,77 @@ fn build_files(files: &[(String, String)]) -> Result<Compiled, Failure> {
     compile_sources(with(files), Diagnostics::new(), if ledger { Mode::Release } else { Mode::Draft })
 }
 
-#[test]
-fn every_case_gives_its_diagnostics() {
-    let mut cases: Vec<PathBuf> = fs::read_dir(folder("cases")).unwrap().map(|entry| entry.unwrap().path()).collect();
-    cases.retain(|path| path.extension().is_some_and(|ext| ext == "ron"));
-    cases.sort();
-    assert!(cases.len() > 20);
-    let bless = std::env::var_os("LANEBOOK_BLESS").is_some();
-    let mut wrong = Vec::new();
-    for path in cases {
-        let text = fs::read_to_string(&path).unwrap();
-        let found = match build_files(&split(&text)) {
-            Ok(_) => "no error\n".to_string(),
-            Err(failure) => failure.plain(),
-        };
-        let expected = path.with_extension("stderr");
-        if bless {
-            fs::write(&expected, &found).unwrap();
-        } else if fs::read_to_string(&expected).unwrap_or_default() != found {
-            wrong.push(format!("{}:\n{found}", path.display()));
+/// Files of a folder with this ending, in order.
+fn files(name: &str, ending: &str) -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = fs::read_dir(folder(name)).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|ext| ext == ending));
+    paths.sort();
+    paths
+}
+
+/// What is wrong with a case of the compiler.
+fn refused(files: &[(String, String)]) -> (Sources, Diagnostics) {
+    match build_files(files) {
+        Ok(compiled) => (compiled.sources, Diagnostics::new()),
+        Err(failure) => (failure.sources, failure.diagnostics),
+    }
+}
+
+/// What the audit finds in the files of a case.
+fn audited(files: &[(String, String)]) -> (Sources, Diagnostics) {
+    let compiled = build_files(files).unwrap_or_else(|failure| panic!("{}", failure.full()));
+    let mut found = Diagnostics::new();
+    for one in lanebook_gen::audit::run(&compiled).iter() {
+        if one.labels.iter().any(|label| files.iter().any(|(name, _)| compiled.sources.file(label.span.file).name == *name)) {
+            found.push(one.clone());
         }
     }
+    (compiled.sources, found)
+}
+
+/// Runs every case of a folder and compares what it says; everything that was said.
+fn run_cases(name: &str, said: impl Fn(&[(String, String)]) -> (Sources, Diagnostics)) -> Vec<Diagnostics> {
+    let bless = std::env::var_os("LANEBOOK_BLESS").is_some();
+    let (mut wrong, mut all) = (Vec::new(), Vec::new());
+    for path in files(name, "ron") {
+        let (sources, found) = said(&split(&fs::read_to_string(&path).unwrap()));
+        let text = if found.is_empty() { "nothing\n".to_string() } else { found.plain(&sources) };
+        let expected = path.with_extension("stderr");
+        if bless {
+            fs::write(&expected, &text).unwrap();
+        } else if fs::read_to_string(&expected).unwrap_or_default() != text {
+            wrong.push(format!("{}:\n{text}", path.display()));
+        }
+        all.push(found);
+    }
     assert!(wrong.is_empty(), "LANEBOOK_BLESS=1 accepts these:\n{}", wrong.join("\n"));
+    all
+}
+
+#[test]
+fn every_case_gives_its_diagnostics() {
+    assert!(run_cases("cases", refused).len() > 20);
+}
+
+#[test]
+fn every_case_of_the_audit_gives_its_findings() {
+    let all = run_cases("audit", audited);
+    // Each check of the audit finds something; what it finds has the level that it is listed with, or a lower one.
+    for (name, _) in lanebook_gen::audit::ALL.iter().filter(|(name, _)| *name != "format") {
+        let mut of_it = all.iter().flat_map(Diagnostics::iter).filter(|one| one.check == *name).peekable();
+        assert!(of_it.peek().is_some(), "`{name}` finds nothing in any case");
+        let listed = lanebook_gen::audit::named(name).unwrap().level;
+        assert!(of_it.all(|one| one.level >= listed), "{name}");
+    }
 }
 
 #[test]
 fn every_expectation_has_a_case_and_an_error() {
-    for entry in fs::read_dir(folder("cases")).unwrap() {
-        let path = entry.unwrap().path();
-        assert!(path.with_extension("ron").exists(), "{} has no case", path.display());
-        if path.extension().is_some_and(|ext| ext == "stderr") {
-            assert!(fs::read_to_string(&path).unwrap().contains("error: "), "{} expects no error", path.display());
+    for folder in ["cases", "audit"] {
+        for path in files(folder, "stderr") {
+            assert!(path.with_extension("ron").exists(), "{} has no case", path.display());
+            let text = fs::read_to_string(&path).unwrap();
+            assert!(["error: ", "warning: ", "note: "].iter().any(|word| text.contains(word)), "{} expects nothing", path.display());
         }
     }
 }
@@ -91,7 +131,7 @@ fn an_excerpt_shows_every_place() {
     let failure = build(&[("hw-tables/sources.ron", &text)]).unwrap_err();
     let shown = failure.diagnostics.sorted()[0].excerpt(&failure.sources);
     let expected = "\
-error: source `book` is declared twice
+error[names]: source `book` is declared twice
  --> hw-tables/sources.ron:2:61
   |
 2 | (sources: [(key: \"book\", title: \"The Book of Lanes\"), (key: \"book\", title: \"Another\"), (key: \"a#b\", title: \"Odd\")])

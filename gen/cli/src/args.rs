@@ -206,19 +206,62 @@ pub struct ArchArgs {
 
 const CHECK: &str = "\
 Examples:
-  lanebook check                       the tables of the folder this is run in
-  lanebook check ~/my-tables --draft   tables on the way: no ledger, no certificates asked for";
+  lanebook check                                    the tables of the folder this is run in
+  lanebook check hw-tables/amd                      only what concerns these files
+  lanebook check ~/my-tables --tables ~/lanebook    further tables, upon those of a checkout
+  lanebook check ~/lanebook --draft                 tables on the way: no ledger, no certificates asked for
+  lanebook check --format sarif -o audit.sarif --deny warnings
+                                                    for a code host; fails on warnings, too
+
+Findings of the text format go to standard error, its last line to standard output unless the audit fails. Other
+formats go to standard output or -o. Their order is by file and place. Exit status 0: no errors (and with --deny
+warnings no warnings); 1: there are; 2 and 3 as for all commands. `lanebook check --list` names the checks.";
 
 /// Arguments of `check`.
 #[derive(Debug, Args)]
 #[command(after_help = CHECK)]
 pub struct Check {
-    /// Folder that holds hw-tables/ and rules/
-    #[arg(value_name = "DIR", default_value = ".")]
-    pub root: PathBuf,
+    /// A folder that holds hw-tables/ and rules/, files or folders inside one, or folders of further tables
+    #[arg(value_name = "PATHS")]
+    pub paths: Vec<PathBuf>,
+    /// How to write what was found
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text)]
+    pub format: Format,
+    /// What counts as an error
+    #[arg(long, value_enum, value_name = "LEVEL")]
+    pub deny: Vec<Deny>,
+    /// Write to this file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Show notes in text, too: facts that are contested or assumed
+    #[arg(long)]
+    pub notes: bool,
     /// Do not ask for stable numbers and proof certificates
     #[arg(long)]
     pub draft: bool,
+    /// Name all checks with what they demand
+    #[arg(long)]
+    pub list: bool,
+}
+
+/// Formats of findings.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people: a line an editor understands, and the excerpt
+    Text,
+    /// One object, everything by name
+    Json,
+    /// SARIF 2.1.0, for code hosts and editors
+    Sarif,
+    /// JUnit XML, for CI servers
+    Junit,
+}
+
+/// What can be denied.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Deny {
+    /// Warnings
+    Warnings,
 }
 
 /// Arguments of `ids`.

@@ -7,6 +7,7 @@
 
 mod args;
 mod commands;
+mod findings;
 mod notation;
 mod output;
 mod problem;

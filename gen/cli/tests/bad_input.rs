@@ -206,7 +206,7 @@ fn tables_with_an_error() {
         assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{}", ran.err);
         assert!(ran.err.contains("hw-tables/nvidia/sm_80.ron:") && ran.err.contains("max_treads"), "{}", ran.err);
     }
-    run(&["check", "/nowhere"]).refused(3, &["has no folder hw-tables"]);
+    run(&["check", "/nowhere"]).refused(3, &["there is no /nowhere"]);
 }
 
 fn copy(from: &std::path::Path, to: &std::path::Path) {

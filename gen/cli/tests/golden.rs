@@ -2,21 +2,7 @@
 mod support;
 
 use std::fs;
-use support::{example, folder, root, run, run_in};
-
-fn golden(name: &str, text: &str) {
-    let path = root().join("gen/cli/tests/golden").join(name);
-    if std::env::var_os("LANEBOOK_BLESS").is_some_and(|v| !v.is_empty()) {
-        fs::write(&path, text).expect("golden file");
-        return;
-    }
-    let wanted = fs::read_to_string(&path).unwrap_or_default();
-    if wanted != text {
-        let line = wanted.lines().zip(text.lines()).position(|(a, b)| a != b).unwrap_or_else(|| wanted.lines().count().min(text.lines().count()));
-        let of = |text: &str| text.lines().nth(line).unwrap_or("(the end)").to_string();
-        panic!("{} differs in line {}:\n  was {}\n  is  {}\nLANEBOOK_BLESS=1 writes it anew", path.display(), line + 1, of(&wanted), of(text));
-    }
-}
+use support::{example, folder, golden, run, run_in};
 
 fn compiled(program: &str, arch: &str, emit: &str, more: &[&str]) -> String {
     let file = format!("gen/cli/examples/{program}.tile");

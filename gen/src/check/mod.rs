@@ -33,8 +33,8 @@ pub const ALL: [Check; 8] = [
 #[must_use]
 pub fn all(model: &HwModel) -> Diagnostics {
     let mut diags = Diagnostics::new();
-    for (_, check) in ALL {
-        diags.extend(check(model));
+    for (name, check) in ALL {
+        diags.extend(check(model).named(name));
     }
     diags
 }

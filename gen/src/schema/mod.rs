@@ -1,11 +1,13 @@
 //! The tables as they are written: one serde type for each kind of entry in `hw-tables/SCHEMA.md`.
 //!
 //! Names are strings with their place ([`Spanned`]); nothing is resolved here. Unknown fields and words are errors.
+mod agree;
 mod arch;
 mod atom;
 mod isa;
 mod term;
 
+pub use agree::{Agreement, Along, MatrixOperand};
 pub use arch::{Arch, Bank, Counter, Groups, Hazard, HazardOn, Place, Shared, Step, SyncRule};
 pub use atom::{Atom, Class, Cost, Matrix, Movement, OffsetField, OffsetSide, Operand, Rest, Role, Side, Space, Status};
 pub use isa::{FixedRegister, Isa, IsaFile, RegisterClass, RegisterKind, Tuples};
@@ -102,6 +104,9 @@ pub struct HwFile {
     /// [`Group`] each.
     #[serde(default)]
     pub groups: Vec<Entry>,
+    /// [`Agreement`] each.
+    #[serde(default)]
+    pub agreements: Vec<Entry>,
     /// An [`Arch`].
     #[serde(default)]
     pub arch: Option<Entry>,

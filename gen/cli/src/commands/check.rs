@@ -1,34 +1,156 @@
-//! `lanebook check`: the table compiler's checks, without a build.
-use crate::args::Check;
+//! `lanebook check`: the audit, without a build.
+use crate::args::{Check, Deny, Format};
+use crate::findings::{Figures, Findings};
 use crate::output;
 use crate::problem::{Kind, Problem, Problems};
+use crate::table::{Align, Table};
 use crate::tables::counted;
-use lanebook_gen::{Mode, compile, load};
+use lanebook_gen::diagnostics::{Diagnostic, Diagnostics};
+use lanebook_gen::source::{FileId, Sources};
+use lanebook_gen::{Mode, audit, compile_sources, load};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 /// Runs the command.
-pub fn run(args: &Check) -> Result<(), Problems> {
-    let root = &args.root;
-    for folder in load::FOLDERS {
-        if !root.join(folder).is_dir() {
-            let what = format!("{} has no folder {folder}", root.display());
-            return Err(Problem::system(what, "name a folder that holds hw-tables/ and rules/, such as a checkout of lanebook").into());
-        }
+pub fn run(args: &Check, tables: Option<&Path>) -> Result<(), Problems> {
+    if args.list {
+        return Ok(output::write(args.output.as_deref(), &list())?);
     }
+    let wanted = Wanted::of(&args.paths, tables)?;
+    let mut quiet = Diagnostics::new();
+    let mut sources = load::find(&wanted.root, &mut quiet);
+    for folder in &wanted.extra {
+        load::find_extra(folder, &mut sources, &mut quiet);
+    }
+    let quiet = quiet.named("files");
     let mode = if args.draft { Mode::Draft } else { Mode::Release };
-    match compile(root, mode) {
-        Err(failure) => {
-            let count = counted(failure.diagnostics.sorted().len(), "error");
-            Err(Problems::Rendered(Kind::Refused, format!("{}{count}\n", failure.full())))
-        }
+    let (sources, diagnostics, figures) = match compile_sources(sources, quiet, mode) {
         Ok(compiled) => {
+            let found = audit::run(&compiled);
             let tables = compiled.tables();
-            let line = format!(
-                "{}, {}, {}: no errors\n",
-                counted(tables.archs.len(), "architecture"),
-                counted(tables.atoms.len(), "atom"),
-                counted(tables.rules.rules.len(), "rule")
-            );
-            Ok(output::write(None, &line)?)
+            let figures = Figures { architectures: tables.archs.len(), atoms: tables.atoms.len(), rules: tables.rules.rules.len() };
+            (compiled.sources, found, Some(figures))
         }
+        Err(failure) => (failure.sources, failure.diagnostics, None),
+    };
+    let files = wanted.files(&sources);
+    let findings = Findings {
+        sources: &sources,
+        list: diagnostics.sorted().into_iter().filter(|one| concerns(one, files.as_ref())).collect(),
+        figures,
+        deny_warnings: args.deny.contains(&Deny::Warnings),
+        notes: args.notes,
+    };
+    report(args, &findings)
+}
+
+/// Writes what was found, and says how it ended.
+fn report(args: &Check, findings: &Findings<'_>) -> Result<(), Problems> {
+    let text = findings.render(args.format)?;
+    let summary = findings.summary();
+    if args.format != Format::Text {
+        output::write(args.output.as_deref(), &text)?;
+        return if findings.failed() { Err(Problems::Rendered(Kind::Refused, format!("{summary}\n"))) } else { Ok(()) };
     }
+    if findings.failed() {
+        return Err(Problems::Rendered(Kind::Refused, format!("{text}{summary}\n")));
+    }
+    eprint!("{text}");
+    let figures = findings.figures.unwrap_or_default();
+    let line =
+        format!("{}, {}, {}: {summary}\n", counted(figures.architectures, "architecture"), counted(figures.atoms, "atom"), counted(figures.rules, "rule"));
+    Ok(output::write(args.output.as_deref(), &line)?)
+}
+
+/// The names of all checks with what they demand.
+fn list() -> String {
+    let mut table = Table::new(&[("CHECK", Align::Left), ("LEVEL", Align::Left), ("DEMANDS", Align::Left)]);
+    for check in audit::CHECKS {
+        table.row([check.name.into(), check.level.word().into(), check.about.into()]);
+    }
+    table.render(0)
+}
+
+/// Whether a finding touches one of the files that were asked for.
+fn concerns(one: &Diagnostic, files: Option<&BTreeSet<FileId>>) -> bool {
+    one.labels.is_empty() || files.is_none_or(|files| one.labels.iter().any(|label| files.contains(&label.span.file)))
+}
+
+/// What the paths of the command line ask for.
+struct Wanted {
+    /// The folder that holds hw-tables/ and rules/.
+    root: PathBuf,
+    /// Folders of further tables.
+    extra: Vec<PathBuf>,
+    /// Files and folders inside the root that are looked at; none: all.
+    inside: Vec<PathBuf>,
+}
+
+impl Wanted {
+    fn of(paths: &[PathBuf], tables: Option<&Path>) -> Result<Self, Problem> {
+        let mut wanted = Self { root: PathBuf::new(), extra: Vec::new(), inside: Vec::new() };
+        let mut root = tables.map(Path::to_path_buf);
+        for path in paths {
+            if !path.exists() {
+                return Err(Problem::system(format!("there is no {}", path.display()), "name a file or folder of tables"));
+            }
+            match root_of(path) {
+                Some(found) => {
+                    let other = root.as_ref().filter(|root| canonical(root) != canonical(&found));
+                    if let Some(other) = other {
+                        let what = format!("{} and {} are two sets of tables", other.display(), found.display());
+                        return Err(Problem::usage(what, "check them one at a time"));
+                    }
+                    if canonical(path) != canonical(&found) {
+                        wanted.inside.push(path.clone());
+                    }
+                    root = Some(found);
+                }
+                None if path.is_dir() => wanted.extra.push(path.clone()),
+                None => {
+                    let what = format!("{} is in no folder of tables", path.display());
+                    return Err(Problem::usage(what, "name the folder that it is in: all of its files belong together"));
+                }
+            }
+        }
+        // Further tables build upon those of the folder that this is run in.
+        wanted.root = match root.or_else(|| root_of(Path::new("."))) {
+            Some(root) => root,
+            None => {
+                let at = paths.first().map_or(".".into(), |path| path.display().to_string());
+                let help = "name a folder that holds hw-tables/ and rules/, such as a checkout of lanebook; further tables need it with --tables";
+                return Err(Problem::system(format!("{at} has no folder {}", load::FOLDERS.join(" and no folder ")), help));
+            }
+        };
+        for folder in load::FOLDERS {
+            if !wanted.root.join(folder).is_dir() {
+                let what = format!("{} has no folder {folder}", wanted.root.display());
+                return Err(Problem::system(what, "name a folder that holds hw-tables/ and rules/, such as a checkout of lanebook"));
+            }
+        }
+        Ok(wanted)
+    }
+
+    /// The files whose findings are shown; `None`: all.
+    fn files(&self, sources: &Sources) -> Option<BTreeSet<FileId>> {
+        if self.inside.is_empty() && self.extra.is_empty() {
+            return None;
+        }
+        let inside: Vec<PathBuf> = self.inside.iter().chain(&self.extra).map(|path| canonical(path)).collect();
+        let is_inside = |path: &PathBuf| inside.iter().any(|folder| canonical(path).starts_with(folder));
+        Some(sources.iter().filter(|(_, file)| file.path.as_ref().is_some_and(is_inside)).map(|(id, _)| id).collect())
+    }
+}
+
+fn canonical(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
+}
+
+/// The nearest folder at or above a path that holds tables and rules.
+fn root_of(path: &Path) -> Option<PathBuf> {
+    let holds = |folder: &Path| load::FOLDERS.iter().all(|name| folder.join(name).is_dir());
+    if holds(path) {
+        return Some(path.to_path_buf());
+    }
+    canonical(path).ancestors().skip(1).find(|folder| holds(folder)).map(Path::to_path_buf)
 }

@@ -18,7 +18,7 @@ pub fn run(cli: Cli) -> Result<(), Problems> {
         Command::Atoms(args) => atoms::run(&args, &tables::of(folder)?),
         Command::Show(args) => show::run(&args, &tables::of(folder)?, cli.color),
         Command::Arch(args) => arch::run(&args, &tables::of(folder)?),
-        Command::Check(args) => check::run(&args),
+        Command::Check(args) => check::run(&args, folder),
         Command::Ids(args) => ids::run(&args),
     }
 }

@@ -1,4 +1,4 @@
-//! Running the command in a folder of its own.
+//! Running the command in a folder of its own, and what it must print.
 #![allow(dead_code)]
 use std::fs;
 use std::io::Write;
@@ -70,5 +70,20 @@ impl Ran {
             assert!(self.err.contains(text), "`{text}` is missing in\n{}", self.err);
         }
         assert!(!self.err.contains("internal"), "{}", self.err);
+    }
+}
+
+/// Compares with a golden file, or writes it when `LANEBOOK_BLESS` is set.
+pub fn golden(name: &str, text: &str) {
+    let path = root().join("gen/cli/tests/golden").join(name);
+    if std::env::var_os("LANEBOOK_BLESS").is_some_and(|v| !v.is_empty()) {
+        fs::write(&path, text).expect("golden file");
+        return;
+    }
+    let wanted = fs::read_to_string(&path).unwrap_or_default();
+    if wanted != text {
+        let line = wanted.lines().zip(text.lines()).position(|(a, b)| a != b).unwrap_or_else(|| wanted.lines().count().min(text.lines().count()));
+        let of = |text: &str| text.lines().nth(line).unwrap_or("(the end)").to_string();
+        panic!("{} differs in line {}:\n  was {}\n  is  {}\nLANEBOOK_BLESS=1 writes it anew", path.display(), line + 1, of(&wanted), of(text));
     }
 }

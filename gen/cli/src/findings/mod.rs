@@ -1,0 +1,96 @@
+//! What an audit found, in the formats that people and their tools read.
+//!
+//! All formats show the same findings in the same order: by file and place, then by text. The order does not depend on
+//! anything but the tables.
+mod json;
+mod junit;
+mod sarif;
+mod text;
+
+use crate::args::Format;
+use crate::problem::Problem;
+use lanebook_gen::diagnostics::{Diagnostic, Level};
+use lanebook_gen::source::{Sources, Span};
+
+/// How many of each thing the tables hold.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Figures {
+    /// Architectures.
+    pub architectures: usize,
+    /// Atoms.
+    pub atoms: usize,
+    /// Rules.
+    pub rules: usize,
+}
+
+/// The result of an audit.
+pub struct Findings<'a> {
+    /// The files that were read.
+    pub sources: &'a Sources,
+    /// What was found, in order.
+    pub list: Vec<&'a Diagnostic>,
+    /// What was looked at; nothing if it does not compile.
+    pub figures: Option<Figures>,
+    /// Warnings count as errors.
+    pub deny_warnings: bool,
+    /// Notes are shown in text, too.
+    pub notes: bool,
+}
+
+/// Where a finding is.
+pub struct Place<'a> {
+    /// The file, relative to the folder that was audited.
+    pub file: &'a str,
+    /// First line and column, from 1; columns count characters.
+    pub start: (usize, usize),
+    /// Last line, and the column behind the last character.
+    pub end: (usize, usize),
+}
+
+impl<'a> Findings<'a> {
+    /// How many there are of a level.
+    pub fn count(&self, level: Level) -> usize {
+        self.list.iter().filter(|one| one.level == level).count()
+    }
+    /// Whether a finding makes the audit fail.
+    pub fn fails(&self, one: &Diagnostic) -> bool {
+        one.level == Level::Error || (one.level == Level::Warning && self.deny_warnings)
+    }
+    /// Whether any does.
+    pub fn failed(&self) -> bool {
+        self.list.iter().any(|one| self.fails(one))
+    }
+    /// Where a span is.
+    pub fn place(&self, span: Span) -> Place<'a> {
+        let file = self.sources.file(span.file);
+        let (start, end) = (self.sources.line_col(span), self.sources.line_col(Span { start: span.end, ..span }));
+        Place { file: &file.name, start: (start.line, start.column), end: (end.line, end.column) }
+    }
+    /// `2 errors, 1 warning`, `no errors`.
+    pub fn summary(&self) -> String {
+        let counted = |level, what| (self.count(level), what);
+        let parts: Vec<String> = [counted(Level::Error, "error"), counted(Level::Warning, "warning"), counted(Level::Note, "note")]
+            .into_iter()
+            .filter(|(n, _)| *n > 0)
+            .map(|(n, what)| crate::tables::counted(n, what))
+            .collect();
+        match self.count(Level::Error) {
+            0 if parts.is_empty() => "no errors".to_string(),
+            0 => format!("no errors, {}", parts.join(", ")),
+            _ => parts.join(", "),
+        }
+    }
+    /// The findings in a format.
+    ///
+    /// # Errors
+    /// If the format's writer fails, which is a fault of this program.
+    pub fn render(&self, format: Format) -> Result<String, Problem> {
+        let internal = |error: String| Problem::internal(format!("the findings cannot be written: {error}"), "report this with the tables");
+        match format {
+            Format::Text => Ok(text::render(self)),
+            Format::Json => json::render(self).map_err(|error| internal(error.to_string())),
+            Format::Sarif => sarif::render(self).map_err(|error| internal(error.to_string())),
+            Format::Junit => junit::render(self).map_err(|error| internal(error.to_string())),
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The audit as a command: what it looks at, what it prints in each format, how it ends.
+mod support;
+
+use std::fs;
+use std::path::Path;
+use support::{folder, golden, root, run, run_in};
+
+/// The small tables of the compiler's own tests, with a file added.
+fn tables(test: &str, added: &[(&str, &str)]) -> std::path::PathBuf {
+    let at = folder(test);
+    copy(&root().join("gen/tests/base"), &at);
+    for (name, text) in added {
+        let path = at.join(name);
+        fs::create_dir_all(path.parent().expect("folder")).expect("folder");
+        fs::write(path, text).expect("table");
+    }
+    at
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("folder");
+    for entry in fs::read_dir(from).expect("folder") {
+        let path = entry.expect("entry").path();
+        let target = to.join(path.file_name().expect("name"));
+        if path.is_dir() {
+            copy(&path, &target);
+        } else {
+            fs::copy(&path, &target).expect("copy");
+        }
+    }
+}
+
+const WRONG: &str = r#"(
+    groups: [(name: "more", isa: "t", status: assumed, atoms: [
+        (name: "nap", class: sync, template: "nap {n}", operands: [(name: "n", role: immediate, range: (3, 0))]),
+        (name: "doze <&>", class: sync, template: "doze {m}"),
+    ])],
+)
+"#;
+
+#[test]
+fn every_format_says_the_same() {
+    let (clean, wrong) = (tables("check.clean", &[]), tables("check.wrong", &[("hw-tables/a file.ron", WRONG)]));
+    for format in ["text", "json", "sarif", "junit"] {
+        let ran = run_in(&clean, &["check", "--draft", "--format", format], "");
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        golden(&format!("check.clean.{format}"), &format!("{}{}", ran.out, ran.err));
+        let ran = run_in(&wrong, &["check", "--draft", "--format", format], "");
+        assert_eq!(ran.code, 1, "{}", ran.out);
+        assert_eq!(ran.out.is_empty(), format == "text");
+        golden(&format!("check.wrong.{format}"), &format!("{}{}", ran.out, ran.err));
+        // The same bytes into a file, and again.
+        if format != "text" {
+            let again = run_in(&wrong, &["check", "--draft", "--format", format, "-o", "found"], "");
+            assert_eq!((again.code, again.out.as_str()), (1, ""));
+            assert_eq!(fs::read_to_string(wrong.join("found")).expect("found"), ran.out);
+        }
+    }
+}
+
+#[test]
+fn warnings_can_be_denied() {
+    let at = tables("check.deny", &[]);
+    let fine = run_in(&at, &["check", "--draft"], "");
+    assert_eq!(fine.code, 0);
+    assert!(fine.out.contains(": no errors, 5 warnings") && fine.err.contains("warning[unused]"), "{}{}", fine.out, fine.err);
+    for format in ["text", "json", "sarif", "junit"] {
+        let ran = run_in(&at, &["check", "--draft", "--deny", "warnings", "--format", format], "");
+        assert_eq!(ran.code, 1, "{format}");
+        assert!(ran.err.ends_with("5 warnings\n"), "{}", ran.err);
+    }
+}
+
+#[test]
+fn notes_are_shown_when_asked_for() {
+    let text = r#"(groups: [(name: "more", isa: "t", status: assumed, atoms: [(name: "nap", class: sync, template: "nap")])])"#;
+    let at = tables("check.notes", &[("hw-tables/more.ron", text)]);
+    let (without, with) = (run_in(&at, &["check", "--draft"], ""), run_in(&at, &["check", "--draft", "--notes"], ""));
+    assert!(!without.err.contains("note[status]") && without.out.contains("1 note"), "{}", without.out);
+    assert!(with.err.contains("note[status]: atom `nap` is assumed"), "{}", with.err);
+}
+
+#[test]
+fn paths_choose_what_is_shown() {
+    let at = tables("check.paths", &[("hw-tables/more/wrong.ron", WRONG)]);
+    // A file or folder inside the tables: only what touches it.
+    let ran = run_in(&at, &["check", "--draft", "hw-tables/base.ron"], "");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    for path in ["hw-tables/more", "hw-tables/more/wrong.ron", "."] {
+        let ran = run_in(&at, &["check", "--draft", path], "");
+        assert_eq!(ran.code, 1, "{path}");
+        assert!(ran.err.contains("hw-tables/more/wrong.ron:3:"), "{}", ran.err);
+    }
+    // Further tables upon a checkout: named by --tables, or the folder that this is run in.
+    let (base, other) = (tables("check.base", &[]), folder("check.other"));
+    fs::create_dir_all(other.join("mine")).expect("folder");
+    fs::write(other.join("mine/wrong.ron"), WRONG).expect("table");
+    let base_name = base.to_str().expect("path");
+    let ran = run_in(&other, &["check", "--draft", "mine", "--tables", base_name], "");
+    assert_eq!(ran.code, 1);
+    assert!(ran.err.contains("mine/wrong.ron:3:") && !ran.err.contains("base.ron"), "{}", ran.err);
+    run_in(&other, &["check", "mine"], "").refused(3, &["has no folder hw-tables"]);
+    run_in(&other, &["check", "mine/wrong.ron"], "").refused(2, &["is in no folder of tables"]);
+    run_in(&other, &["check", "nothing"], "").refused(3, &["there is no nothing"]);
+    let both = [base_name, at.to_str().expect("path")];
+    run_in(&other, &["check", both[0], both[1]], "").refused(2, &["two sets of tables"]);
+}
+
+#[test]
+fn all_checks_are_named() {
+    golden("check.list", &run(&["check", "--list"]).fine());
+}
+
+/// This repository's tables keep what the audit demands: no errors.
+#[test]
+fn the_tables_in_the_tree_pass() {
+    let ran = run(&["check"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+}

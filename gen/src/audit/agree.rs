@@ -1,0 +1,194 @@
+//! Registers that a mover hands to a matrix instruction hold the elements that it expects, at places in memory that
+//! are neighbours.
+//!
+//! Which movers, which matrix instructions, which operand, and along which coordinate the bytes of an address slot run
+//! is data: the `agreements` of the tables. For each pair, an operand's element is at bits of a lane; the mover puts
+//! there (D: takes from there) bytes of a slot. Where the operand is longer than the mover's tuple, the mover moves it
+//! piece by piece; where it is shorter, it is the beginning of the tuple. The demand: no element is torn, and inside a
+//! slot the elements, in the order of their bytes, are neighbours along the coordinate and the same in the other.
+use super::fits;
+use crate::compile::Compiled;
+use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::layouts::{Layout, gcd};
+use crate::model::{Atom, HwModel, Operand, Side};
+use crate::schema::{Agreement, Along, MatrixOperand, Name};
+use crate::spanned::Spanned;
+use lanebook_layout::AxisId;
+use lanebook_tables::Space;
+use std::collections::BTreeMap;
+
+/// See the module.
+#[must_use]
+pub fn check(compiled: &Compiled) -> Diagnostics {
+    let mut diags = Diagnostics::new();
+    for agreement in &compiled.loaded.agreements {
+        let model = &compiled.model;
+        let taken = agreement.operand.value == MatrixOperand::D;
+        let what = if taken { "stores registers" } else { "loads registers" };
+        let movers = meant(model, &agreement.movers, what, &mut diags, |atom| sides(atom).is_some_and(|(_, _, stores)| stores == taken));
+        let products = meant(model, &agreement.products, "multiplies matrices", &mut diags, |atom| atom.matrix.is_some());
+        if !crosses(agreement) {
+            diags.push(
+                Diagnostic::at(agreement.along.span, format!("matrix `{:?}` has no such coordinate", agreement.operand.value))
+                    .help("A is over m and k, B over k and n, C and D over m and n"),
+            );
+            continue;
+        }
+        for product in &products {
+            for mover in &movers {
+                pair(model, agreement, mover, product, &mut diags);
+            }
+        }
+    }
+    diags
+}
+
+/// The atoms that patterns name. Each pattern names one, and each of these is of the right kind.
+fn meant<'m>(model: &'m HwModel, patterns: &[Name], what: &str, diags: &mut Diagnostics, right: impl Fn(&Atom) -> bool) -> Vec<&'m Atom> {
+    let mut out: Vec<&Atom> = Vec::new();
+    for pattern in patterns {
+        let found: Vec<&Atom> = model.atoms.iter().filter(|atom| fits(pattern, &atom.name)).collect();
+        if found.is_empty() {
+            let help =
+                crate::suggest::remedy(pattern, model.atoms.iter().map(|atom| atom.name.as_str()), "remove it, or name an atom; `*` stands for any text");
+            diags.push(Diagnostic::at(pattern.span, format!("no atom has the name `{}`", pattern.value)).help(help));
+        }
+        for atom in found {
+            if right(atom) {
+                out.push(atom);
+            } else {
+                diags.push(
+                    Diagnostic::at(pattern.span, format!("atom `{}` is none that {what}", atom.name.value))
+                        .note(atom.name.span, "the atom")
+                        .help("name other atoms"),
+                );
+            }
+        }
+    }
+    out
+}
+
+/// A mover's register side, its memory side, and whether it stores.
+fn sides(atom: &Atom) -> Option<(&Side, &Side, bool)> {
+    let movement = atom.movement.as_ref()?;
+    match (movement.from.space, movement.to.space) {
+        (Space::Register, Space::Shared | Space::Global) => Some((&movement.from, &movement.to, true)),
+        (Space::Shared | Space::Global, Space::Register) => Some((&movement.to, &movement.from, false)),
+        _ => None,
+    }
+}
+
+fn crosses(agreement: &Agreement) -> bool {
+    rows_run(agreement).is_some()
+}
+
+/// Whether the coordinate is the operand's row (its first).
+fn rows_run(agreement: &Agreement) -> Option<bool> {
+    match (agreement.operand.value, agreement.along.value) {
+        (MatrixOperand::A, Along::M) | (MatrixOperand::B, Along::K) | (MatrixOperand::C | MatrixOperand::D, Along::M) => Some(true),
+        (MatrixOperand::A, Along::K) | (MatrixOperand::B, Along::N) | (MatrixOperand::C | MatrixOperand::D, Along::N) => Some(false),
+        _ => None,
+    }
+}
+
+/// Where in memory the mover has the bits of a lane's tuple: (lane, bit) to (slot, bit of the slot), in steps of `grain`.
+fn reach(mover: &Atom, register: &Side, memory: &Side, grain: u64) -> BTreeMap<(i64, i64), (i64, i64)> {
+    let unit = mover.movement.as_ref().map_or(0, |movement| i64::from(movement.unit_bits));
+    let mut out = BTreeMap::new();
+    for x in 0..register.layout.size() {
+        let slot = memory.layout.at(x, 0, AxisId::SLOT);
+        let at = memory.layout.at(x, 0, AxisId::BYTE) * 8;
+        for copy in 0..register.layout.copies() {
+            let (lane, bit) = place(&register.layout, x, copy);
+            for step in (0..unit).step_by(grain as usize) {
+                out.insert((lane, bit + step), (slot, at + step));
+            }
+        }
+    }
+    out
+}
+
+fn place(layout: &Layout, x: u64, copy: u64) -> (i64, i64) {
+    (layout.at(x, copy, AxisId::LANE) + 32 * layout.at(x, copy, AxisId::WARP), layout.at(x, copy, AxisId::BIT))
+}
+
+fn pair(model: &HwModel, agreement: &Spanned<Agreement>, mover: &Atom, product: &Atom, diags: &mut Diagnostics) {
+    let (Some((register, memory, _)), Some(shape), Some(rows)) = (sides(mover), &product.matrix, rows_run(agreement)) else { return };
+    let number = match agreement.operand.value {
+        MatrixOperand::A => shape.a,
+        MatrixOperand::B => shape.b,
+        MatrixOperand::C => shape.c,
+        MatrixOperand::D => shape.d,
+    };
+    let (Some(operand), Some(tuple)) = (product.operands.get(usize::from(number)), mover.operands.get(usize::from(register.operand))) else { return };
+    let mut say = |message: String| {
+        diags.push(
+            Diagnostic::at(register.layout.text.span, message)
+                .note(
+                    operand.layout.as_ref().map_or(operand.name.span, |layout| layout.text.span),
+                    format!("operand `{}` of `{}`", operand.name.value, product.name.value),
+                )
+                .note(agreement.name.span, "they have to agree")
+                .help("correct one of the layouts, or the agreement"),
+        );
+    };
+    let (Some(layout), Some(extents), Some(dtype)) = (&operand.layout, &operand.extents, operand.dtype) else {
+        return say(format!("operand `{}` of `{}` has no layout to agree with", operand.name.value, product.name.value));
+    };
+    let width = u64::from(model.dtypes[dtype.index()].bits);
+    let unit = mover.movement.as_ref().map_or(1, |movement| u64::from(movement.unit_bits));
+    let grain = gcd(gcd(layout.grain(AxisId::BIT, width), register.layout.grain(AxisId::BIT, unit)), gcd(width, unit)).max(1);
+    let whole = bits(tuple);
+    if whole == 0 || (bits(operand) > whole && !bits(operand).is_multiple_of(whole)) {
+        return say(format!("`{}` has {} bits, which is no number of `{}`'s {whole}", operand.name.value, bits(operand), mover.name.value));
+    }
+    let known = reach(mover, register, memory, grain);
+    // (piece, slot) to the elements in it by their first bit.
+    let mut slots: BTreeMap<(u64, i64), BTreeMap<i64, (u64, u64)>> = BTreeMap::new();
+    let columns = u64::from(extents.value.1).max(1);
+    for copy in 0..layout.copies() {
+        for x in 0..layout.size() {
+            let (lane, bit) = place(layout, x, copy);
+            let (piece, bit) = (bit as u64 / whole, bit % whole as i64);
+            let here = || {
+                format!(
+                    "element ({}, {}) of `{}` in lane {lane}, register {}",
+                    x / columns,
+                    x % columns,
+                    operand.name.value,
+                    bit / i64::from(tuple.register_bits.max(1))
+                )
+            };
+            let Some((slot, start)) = known.get(&(lane, bit)) else {
+                return say(format!("`{}` moves nothing where {} is", mover.name.value, here()));
+            };
+            let torn = (0..width as i64).step_by(grain as usize).any(|step| known.get(&(lane, bit + step)) != Some(&(*slot, start + step)));
+            if torn {
+                return say(format!("`{}` tears {} apart", mover.name.value, here()));
+            }
+            slots.entry((piece, *slot)).or_default().insert(*start, (x / columns, x % columns));
+        }
+    }
+    for ((_, slot), elements) in slots {
+        let mut before: Option<(i64, (u64, u64))> = None;
+        for (start, element) in elements {
+            if let Some((at, (row, column))) = before {
+                let next = if rows { (row + 1, column) } else { (row, column + 1) };
+                let is_next = start == at + width as i64;
+                if !is_next || element != next {
+                    let along = format!("{:?}", agreement.along.value).to_lowercase();
+                    return say(format!(
+                        "slot {slot} of `{}` has element ({}, {}) of `{}` after ({row}, {column}): they are no neighbours along {along}",
+                        mover.name.value, element.0, element.1, operand.name.value
+                    ));
+                }
+            }
+            before = Some((start, element));
+        }
+    }
+}
+
+/// Bits of a tuple.
+fn bits(operand: &Operand) -> u64 {
+    u64::from(operand.registers) * u64::from(operand.register_bits)
+}

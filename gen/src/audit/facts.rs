@@ -1,0 +1,52 @@
+//! How sure the facts are: which are contested or assumed, and whether an override says why.
+use crate::compile::Compiled;
+use crate::diagnostics::{Diagnostic, Diagnostics, Level};
+use lanebook_tables::Status;
+
+/// An override names its evidence, and a contested fact more than one source.
+#[must_use]
+pub fn evidence(compiled: &Compiled) -> Diagnostics {
+    let mut diags = Diagnostics::new();
+    for atom in compiled.loaded.groups.iter().flat_map(|group| &group.atoms) {
+        if atom.override_.as_ref().is_some_and(|why| why.trim().is_empty()) {
+            let message = format!("the override of `{}` names no evidence", atom.name.value);
+            diags.push(Diagnostic::at(atom.name.span, message).help("name the test that shows it in `override_`").as_level(Level::Warning));
+        }
+    }
+    for atom in compiled.model.atoms.iter().filter(|atom| atom.status == Status::Contested && atom.sources.len() < 2) {
+        let message = format!("atom `{}` is contested, but cites one side only", atom.name.value);
+        diags.push(Diagnostic::at(atom.name.span, message).help("cite the sources that contradict each other, or use another status").as_level(Level::Warning));
+    }
+    for arch in &compiled.model.archs {
+        for bank in arch.banks.iter().filter(|bank| bank.status == Status::Contested && bank.sources.len() < 2) {
+            let message = format!("bank model `{}` of `{}` is contested, but cites one side only", bank.name.value, arch.name.value);
+            let help = "cite the sources that contradict each other, or use another status";
+            diags.push(Diagnostic::at(bank.name.span, message).help(help).as_level(Level::Warning));
+        }
+    }
+    diags
+}
+
+/// Facts that somebody doubts, or that nobody has shown.
+#[must_use]
+pub fn status(compiled: &Compiled) -> Diagnostics {
+    let mut diags = Diagnostics::new();
+    let word = |status| match status {
+        Status::Contested => Some("contested"),
+        Status::Assumed => Some("assumed"),
+        _ => None,
+    };
+    for atom in &compiled.model.atoms {
+        if let Some(word) = word(atom.status) {
+            diags.push(Diagnostic::at(atom.name.span, format!("atom `{}` is {word}", atom.name.value)).as_level(Level::Note));
+        }
+    }
+    for arch in &compiled.model.archs {
+        for bank in &arch.banks {
+            if let Some(word) = word(bank.status) {
+                diags.push(Diagnostic::at(bank.name.span, format!("bank model `{}` is {word}", bank.name.value)).as_level(Level::Note));
+            }
+        }
+    }
+    diags
+}

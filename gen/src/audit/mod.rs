@@ -1,0 +1,144 @@
+//! The audit: what a build does not ask for and an author of tables wants to know.
+//!
+//! A build refuses what is wrong in itself ([`crate::check`]). The audit holds facts against each other that a build
+//! may leave apart, and says what is most likely not meant: registers that two atoms hand each other, the same
+//! instruction twice, atoms that no architecture has, immediates that reach too far. Every check has a name
+//! ([`CHECKS`]) and a level; nothing here changes anything, starts a program or knows a name of the tables.
+pub mod accumulate;
+pub mod agree;
+pub mod duplicate;
+pub mod facts;
+pub mod field;
+pub mod format;
+pub mod reach;
+
+use crate::compile::Compiled;
+use crate::diagnostics::{Diagnostics, Level};
+
+/// A check by the name that its findings carry.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Check {
+    /// Its name.
+    pub name: &'static str,
+    /// How bad its findings are.
+    pub level: Level,
+    /// What it demands, one sentence.
+    pub about: &'static str,
+}
+
+const fn check(name: &'static str, level: Level, about: &'static str) -> Check {
+    Check { name, level, about }
+}
+
+/// Every check in the order in which they run: the compiler's stages and checks, then the audit's own.
+pub const CHECKS: [Check; 25] = [
+    check("files", Level::Error, "Every input file can be read."),
+    check("schema", Level::Error, "Every entry is RON with known fields and words, and none is missing."),
+    check("names", Level::Error, "Names are declared once, known where they are used, and layouts and templates are well formed."),
+    check("operands", Level::Error, "Operands are what their role says, and an atom has the parts that its class asks for."),
+    check("template", Level::Error, "A template names the operands of its atom, and every one that is not implicit."),
+    check("movement", Level::Error, "Both sides of a movement cover the same coordinates in the axes of their spaces."),
+    check("matrix", Level::Error, "Matrix operands have the extents of the shape."),
+    check("coverage", Level::Error, "Every register bit and every byte holds one element, and none is left out unsaid."),
+    check("banks", Level::Error, "The groups of a bank model partition the lanes or slots."),
+    check("archs", Level::Error, "An architecture has the instruction set, wave size, banks and frame that its atoms ask for."),
+    check("sync", Level::Error, "Synchronisation, counters and hazards speak of atoms and operands that are there."),
+    check("rules", Level::Error, "Rules are well formed, do not overlap unsaid, and make progress."),
+    check("ledger", Level::Error, "Every atom has a stable number, and numbers are never reused."),
+    check("proofs", Level::Error, "Every rule that needs a proof has a current certificate."),
+    check("agreement", Level::Error, "Registers that a mover hands to a matrix instruction hold the elements that it expects."),
+    check("accumulator", Level::Error, "A matrix instruction keeps an element of C where it keeps that of D."),
+    check("format", Level::Error, "A template survives being encoded and decoded."),
+    check("immediate", Level::Error, "Offsets fit 32 bits after scaling, and their range is one that a bit field can have."),
+    check("alignment", Level::Warning, "Addresses are aligned no more than a slot is long, and tuples fit their class."),
+    check("capacity", Level::Error, "A side has no more address slots than its bank model, in each architecture that has it."),
+    check("duplicate", Level::Warning, "No architecture has the same instruction form under two names."),
+    check("unreachable", Level::Warning, "Every atom is in an architecture."),
+    check("unused", Level::Warning, "Everything that is declared is used."),
+    check("evidence", Level::Warning, "A fact that departs from its document says why."),
+    check("status", Level::Note, "Facts that are contested or assumed."),
+];
+
+/// The check with a name.
+#[must_use]
+pub fn named(name: &str) -> Option<&'static Check> {
+    CHECKS.iter().find(|check| check.name == name)
+}
+
+/// One of the audit's own checks with its name.
+type Run = (&'static str, fn(&Compiled) -> Diagnostics);
+
+/// The audit's own checks. Each can be run alone.
+pub const ALL: [Run; 11] = [
+    ("agreement", agree::check),
+    ("accumulator", accumulate::check),
+    ("format", format::check),
+    ("immediate", field::immediates),
+    ("alignment", field::alignment),
+    ("capacity", field::capacity),
+    ("duplicate", duplicate::check),
+    ("unreachable", reach::unreachable),
+    ("unused", reach::unused),
+    ("evidence", facts::evidence),
+    ("status", facts::status),
+];
+
+/// Runs the audit's own checks on tables that compile.
+#[must_use]
+pub fn run(compiled: &Compiled) -> Diagnostics {
+    let mut out = Diagnostics::new();
+    for (name, check) in ALL {
+        out.extend(check(compiled).named(name));
+    }
+    out
+}
+
+/// Whether a name fits a pattern in which `*` stands for any text.
+#[must_use]
+pub fn fits(pattern: &str, name: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else { return false };
+    let mut parts = parts.peekable();
+    if parts.peek().is_none() {
+        return rest.is_empty();
+    }
+    while let Some(part) = parts.next() {
+        if parts.peek().is_none() {
+            return rest.ends_with(part);
+        }
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns() {
+        for (pattern, name, wanted) in [
+            ("a.b", "a.b", true),
+            ("a.b", "a.bc", false),
+            ("a*", "a", true),
+            ("*b", "aab", true),
+            ("a*c*e", "abcde", true),
+            ("a*c*e", "abcd", false),
+            ("a*a", "a", false),
+            ("*", "", true),
+            ("", "a", false),
+        ] {
+            assert_eq!(fits(pattern, name), wanted, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn every_check_that_runs_is_listed() {
+        for name in ALL.iter().map(|(name, _)| *name).chain(crate::check::ALL.iter().map(|(name, _)| *name)) {
+            assert!(named(name).is_some(), "{name}");
+        }
+    }
+}

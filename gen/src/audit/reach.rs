@@ -1,0 +1,96 @@
+//! What nothing leads to: atoms that no architecture has, declarations that nothing uses.
+use crate::compile::Compiled;
+use crate::diagnostics::{Diagnostic, Diagnostics, Level};
+use crate::schema::Name;
+use crate::source::Span;
+use std::collections::{BTreeMap, BTreeSet};
+
+fn warn(name: &Name, message: String, help: &str) -> Diagnostic {
+    Diagnostic::at(name.span, message).help(help).as_level(Level::Warning)
+}
+
+/// Atoms that no architecture has.
+#[must_use]
+pub fn unreachable(compiled: &Compiled) -> Diagnostics {
+    let model = &compiled.model;
+    let had: BTreeSet<usize> = model.archs.iter().flat_map(|arch| &arch.atoms).map(|entry| entry.atom.index()).collect();
+    let mut diags = Diagnostics::new();
+    for group in &model.groups {
+        let lost: Vec<_> = group.atoms.iter().filter(|id| !had.contains(&id.index())).collect();
+        if !group.atoms.is_empty() && lost.len() == group.atoms.len() {
+            diags.push(warn(&group.name, format!("no architecture has group `{}`", group.name.value), "add it to the `has` of one, or remove it"));
+            continue;
+        }
+        for id in lost {
+            let atom = model.atom(*id);
+            let help = "take it out of `lacks`, or remove it";
+            diags.push(warn(&atom.name, format!("no architecture has atom `{}`", atom.name.value), help));
+        }
+    }
+    diags
+}
+
+/// Sources that nothing cites, tags and accesses that nothing has, bank models and counters that no atom of their
+/// architecture refers to.
+#[must_use]
+pub fn unused(compiled: &Compiled) -> Diagnostics {
+    let model = &compiled.model;
+    let mut diags = Diagnostics::new();
+    let mut cited: BTreeSet<usize> = model.atoms.iter().flat_map(|atom| &atom.sources).map(|id| id.index()).collect();
+    for arch in &model.archs {
+        cited.extend(arch.sources.iter().map(|id| id.index()));
+        cited.extend(arch.banks.iter().flat_map(|bank| &bank.sources).map(|id| id.index()));
+        cited.extend(arch.sync.iter().flat_map(|rule| &rule.sources).map(|id| id.index()));
+        cited.extend(arch.hazards.iter().filter_map(|hazard| hazard.source).map(|id| id.index()));
+    }
+    // A group's or an architecture's own list may name more than reaches a table.
+    let written = compiled.loaded.groups.iter().flat_map(|group| &group.group.sources);
+    let written: BTreeSet<&str> = written.chain(compiled.loaded.archs.iter().flat_map(|arch| &arch.sources)).map(|name| key(name)).collect();
+    for (number, source) in model.sources.iter().enumerate() {
+        if !cited.contains(&number) && !written.contains(source.key.as_str()) {
+            diags.push(warn(&source.key, format!("nothing cites source `{}`", source.key.value), "cite it, or remove it"));
+        }
+    }
+    let tagged: BTreeSet<usize> = model.atoms.iter().flat_map(|atom| &atom.tags).map(|id| id.index()).collect();
+    for (number, tag) in model.tags.iter().enumerate() {
+        if !tagged.contains(&number) {
+            diags.push(warn(&tag.name, format!("no atom has tag `{}`", tag.name.value), "tag an atom with it, or remove it"));
+        }
+    }
+    let sides = || model.atoms.iter().filter_map(|atom| atom.movement.as_ref()).flat_map(|movement| [&movement.from, &movement.to]);
+    let touched: BTreeSet<usize> = sides().filter_map(|side| side.access).map(|id| id.index()).collect();
+    for (number, access) in model.accesses.iter().enumerate() {
+        if !touched.contains(&number) {
+            let message = format!("no movement has access kind `{}`", access.name.value);
+            diags.push(warn(&access.name, message, "give it to a side of a movement, or remove it"));
+        }
+    }
+    // What several architectures inherit is written once: one of them that uses it is enough.
+    let (mut banks, mut counters): (BTreeMap<Span, (&Name, bool)>, BTreeMap<Span, (&Name, bool)>) = (BTreeMap::new(), BTreeMap::new());
+    for arch in &model.archs {
+        let atoms = || arch.atoms.iter().map(|entry| model.atom(entry.atom));
+        for bank in &arch.banks {
+            let mut sides = atoms().filter_map(|atom| atom.movement.as_ref()).flat_map(|movement| [&movement.from, &movement.to]);
+            let used = sides.any(|side| side.banks.as_ref().is_some_and(|name| name.value == bank.name.value));
+            banks.entry(bank.name.span).or_insert((&bank.name, false)).1 |= used;
+        }
+        for counter in &arch.counters {
+            let used = atoms().any(|atom| atom.counter.as_ref().is_some_and(|name| name.value == counter.name.value));
+            counters.entry(counter.name.span).or_insert((&counter.name, false)).1 |= used;
+        }
+    }
+    for (name, _) in banks.into_values().filter(|(_, used)| !used) {
+        let message = format!("no atom uses bank model `{}` here", name.value);
+        diags.push(warn(name, message, "remove the model, or name it on a side of an atom that the architecture has"));
+    }
+    for (name, _) in counters.into_values().filter(|(_, used)| !used) {
+        let message = format!("no atom advances counter `{}` here", name.value);
+        diags.push(warn(name, message, "remove the counter, or name it on an atom that the architecture has"));
+    }
+    diags
+}
+
+/// The key of a citation.
+fn key(name: &Name) -> &str {
+    name.split('#').next().unwrap_or_default()
+}
