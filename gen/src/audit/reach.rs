@@ -5,6 +5,9 @@ use crate::schema::Name;
 use crate::source::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Names by their place, and whether something uses them.
+type Declared<'m> = BTreeMap<Span, (&'m Name, bool)>;
+
 fn warn(name: &Name, message: String, help: &str) -> Diagnostic {
     Diagnostic::at(name.span, message).help(help).as_level(Level::Warning)
 }
@@ -45,7 +48,8 @@ pub fn unused(compiled: &Compiled) -> Diagnostics {
     }
     // A group's or an architecture's own list may name more than reaches a table.
     let written = compiled.loaded.groups.iter().flat_map(|group| &group.group.sources);
-    let written: BTreeSet<&str> = written.chain(compiled.loaded.archs.iter().flat_map(|arch| &arch.sources)).map(|name| key(name)).collect();
+    let written: BTreeSet<&str> =
+        written.chain(compiled.loaded.archs.iter().flat_map(|arch| &arch.sources)).map(|name| name.split('#').next().unwrap_or_default()).collect();
     for (number, source) in model.sources.iter().enumerate() {
         if !cited.contains(&number) && !written.contains(source.key.as_str()) {
             diags.push(warn(&source.key, format!("nothing cites source `{}`", source.key.value), "cite it, or remove it"));
@@ -66,7 +70,7 @@ pub fn unused(compiled: &Compiled) -> Diagnostics {
         }
     }
     // What several architectures inherit is written once: one of them that uses it is enough.
-    let (mut banks, mut counters): (BTreeMap<Span, (&Name, bool)>, BTreeMap<Span, (&Name, bool)>) = (BTreeMap::new(), BTreeMap::new());
+    let (mut banks, mut counters) = (Declared::new(), Declared::new());
     for arch in &model.archs {
         let atoms = || arch.atoms.iter().map(|entry| model.atom(entry.atom));
         for bank in &arch.banks {
@@ -88,9 +92,4 @@ pub fn unused(compiled: &Compiled) -> Diagnostics {
         diags.push(warn(name, message, "remove the counter, or name it on an atom that the architecture has"));
     }
     diags
-}
-
-/// The key of a citation.
-fn key(name: &Name) -> &str {
-    name.split('#').next().unwrap_or_default()
 }
