@@ -34,18 +34,19 @@ pub struct Workspace<'s> {
     pub movers: &'s mut VecView<Mover>,
     /// Movements of the program.
     pub movements: &'s mut VecView<Movement>,
-    /// Loads that copies through registers can begin with.
+    /// Global halves of copies that can go through registers.
     pub staged: &'s mut VecView<Staged>,
 }
 
-/// The cheapest load of one width for a copy that goes through registers. It does not depend on the shared layout.
+/// The cheapest global half, of one width, of a copy that goes through registers: its load from global memory, or its store
+/// there. It does not depend on the shared layout.
 #[derive(Copy, Clone, Debug)]
 pub struct Staged {
     /// The copy, as an index into the movements.
     pub(super) movement: u16,
-    /// The load.
-    pub(super) load: AtomId,
-    /// Register bits that it fills.
+    /// Loads from or stores to global memory.
+    pub(super) global: AtomId,
+    /// Register bits that it fills or empties.
     pub(super) bits: u32,
     /// The distribution on the way.
     pub(super) fragment: Fragment,

@@ -152,21 +152,30 @@ impl Chooser<'_, '_, '_, '_> {
         self.program.int_value_attr(value, words::DIV).map_or(1, as_u32).max(1)
     }
 
-    /// Finds, for each copy from global to shared memory, the cheapest load of each width.
+    /// Finds, for each copy between global and shared memory, the cheapest global half of each width.
     pub(super) fn stage(&mut self) -> Result<(), PlanError> {
         for index in 0..self.movements.len() {
             let Some(&movement) = self.movements.get(index) else { continue };
-            let (MovementEnd::Global(g), MovementEnd::Shared(_)) = (movement.from, movement.to) else { continue };
+            let (g, loads) = match (movement.from, movement.to) {
+                (MovementEnd::Global(g), MovementEnd::Shared(_)) => (g, true),
+                (MovementEnd::Shared(_), MovementEnd::Global(g)) => (g, false),
+                _ => continue,
+            };
             let Some(global) = self.plan.globals.get(usize::from(g)).copied() else { continue };
-            let from = EndMap::Global(&global.map, global.align);
+            let outside = EndMap::Global(&global.map, global.align);
             let shape = global.map.shape;
-            for load in self.movers.iter().filter(|m| m.from == Space::Global && m.to == Space::Register) {
-                let share = load.register_bits.checked_div(u32::from(shape.bits)).unwrap_or(0);
-                let Some(fragment) = log2_exact(u64::from(share)).and_then(|vector| blocked(shape, vector, self.setting.wave, self.setting.warps, true)) else {
+            let spaces = if loads { (Space::Global, Space::Register) } else { (Space::Register, Space::Global) };
+            for mover in self.movers.iter().filter(|m| (m.from, m.to) == spaces) {
+                let share = mover.register_bits.checked_div(u32::from(shape.bits)).unwrap_or(0);
+                let Some(mut fragment) = log2_exact(u64::from(share)).and_then(|vector| blocked(shape, vector, self.setting.wave, self.setting.warps, true))
+                else {
                     continue;
                 };
-                let Ok(found) = self.setting.evaluate(load, from, EndMap::Registers(&fragment), true, u32::MAX) else { continue };
-                let staged = Staged { movement: u16::try_from(index).unwrap_or(u16::MAX), load: load.atom, bits: load.register_bits, fragment, found };
+                fragment.loose = mover.register_bits < 32;
+                let through = EndMap::Registers(&fragment);
+                let (from, to) = if loads { (outside, through) } else { (through, outside) };
+                let Ok(found) = self.setting.evaluate(mover, from, to, u32::MAX) else { continue };
+                let staged = Staged { movement: u16::try_from(index).unwrap_or(u16::MAX), global: mover.atom, bits: mover.register_bits, fragment, found };
                 match self.staged.iter_mut().find(|s| s.movement == staged.movement && s.bits == staged.bits) {
                     Some(old) if old.found.figures.cost <= staged.found.figures.cost => {}
                     Some(old) => *old = staged,

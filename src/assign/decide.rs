@@ -146,8 +146,14 @@ impl Chooser<'_, '_, '_, '_> {
         let mut best: Option<(FragmentPlan, u8, u32)> = None;
         let mut why = PlanError::Undecided(op);
         let narrowest = 32u16.checked_div(shape.bits).map_or(0, |n| log2_exact(u64::from(n)).unwrap_or(0));
-        for vector in (narrowest..=shape.cols.min(7)).rev() {
-            let Some(fragment) = blocked(shape, vector, self.setting.wave, self.setting.warps, true) else { continue };
+        // The last resort, where elements lie alone in memory: each in a register of its own.
+        let packed = (narrowest..=shape.cols.min(7)).rev().map(|vector| (vector, false));
+        for (vector, loose) in packed.chain((narrowest > 0).then_some((0, true))) {
+            let Some(mut fragment) = blocked(shape, vector, self.setting.wave, self.setting.warps, true) else { continue };
+            if loose && best.is_some() {
+                continue;
+            }
+            fragment.loose = loose;
             let registers = fragment.registers();
             if registers > MAX_REGISTERS {
                 why = PlanError::Registers { op, registers, most: MAX_REGISTERS };

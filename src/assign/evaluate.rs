@@ -1,6 +1,6 @@
 //! Evaluation: one movement, one atom, one shared layout: legal or not, and what it costs.
 
-use super::fit::{Registers, fit_copy, fit_registers};
+use super::fit::{fit_copy, fit_registers};
 use super::mover::{Mover, Place};
 use crate::map::{Access, Columns, Combine, Fragment, MemoryMap, count_conflicts};
 use crate::plan::{Figures, Fit, Reject};
@@ -63,23 +63,21 @@ pub struct Evaluated {
 
 impl<'t> Setting<'t> {
     /// Evaluates one mover for one movement. `limit`: a candidate that cannot cost less than this is [`Reject::Dearer`].
-    ///
-    /// `loose`: a register tile only passes through, so that elements narrower than a register may have one each.
-    pub fn evaluate(&self, mover: &Mover, from: EndMap<'_>, to: EndMap<'_>, loose: bool, limit: u32) -> Result<Evaluated, Reject> {
+    pub fn evaluate(&self, mover: &Mover, from: EndMap<'_>, to: EndMap<'_>, limit: u32) -> Result<Evaluated, Reject> {
         let atom = self.tables.atom(mover.atom).ok_or(Reject::Form)?;
         let movement = atom.movement.as_ref().ok_or(Reject::Form)?;
         for side in [&movement.from, &movement.to] {
             self.check_form(atom, side)?;
         }
-        let form = Registers { any: self.isa.tuples == TupleStyle::Braces, loose };
+        let any = self.isa.tuples == TupleStyle::Braces;
         let fit = match (from, to) {
             (EndMap::Registers(fragment), other) => {
                 let (map, align) = other.memory().ok_or(Reject::Form)?;
-                fit_registers(mover, fragment, map, u32::from(movement.to.align_bytes), align, form)?
+                fit_registers(mover, fragment, map, u32::from(movement.to.align_bytes), align, any)?
             }
             (other, EndMap::Registers(fragment)) => {
                 let (map, align) = other.memory().ok_or(Reject::Form)?;
-                fit_registers(mover, fragment, map, u32::from(movement.from.align_bytes), align, form)?
+                fit_registers(mover, fragment, map, u32::from(movement.from.align_bytes), align, any)?
             }
             (a, b) => {
                 let ((from_map, from_align), (to_map, to_align)) = (a.memory().ok_or(Reject::Form)?, b.memory().ok_or(Reject::Form)?);
@@ -172,7 +170,13 @@ fn further(map: &MemoryMap, fit: &Fit) -> u32 {
             break;
         }
     }
-    1u32.checked_shl(basis.len() as u32).unwrap_or(u32::MAX).saturating_sub(1)
+    let mut keys = 1u32.checked_shl(basis.len() as u32).unwrap_or(u32::MAX);
+    for (panels, column) in [(fit.grid.rows, map.panels.0), (fit.grid.cols, map.panels.1)] {
+        if column.lead != 0 {
+            keys = keys.saturating_mul(u32::from(panels));
+        }
+    }
+    keys.saturating_sub(1)
 }
 
 /// Address bits that differ between lanes or warps.

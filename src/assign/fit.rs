@@ -7,21 +7,13 @@
 use super::mover::{Mover, Place};
 use crate::map::{Columns, Fragment, MemoryMap, log2_exact};
 use crate::plan::{Fit, Reject};
-
-/// What registers may look like.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Registers {
-    /// A tuple's registers need not be consecutive.
-    pub any: bool,
-    /// Each element may have a register of its own, however narrow it is: the tile only passes through.
-    pub loose: bool,
-}
+use lanebook_tables::Space;
 
 /// Divides a movement between registers (`fragment`) and memory (`map`) by `mover`.
 ///
 /// `need` is the alignment in bytes that the atom wants, `align` the certain one of the tile's start and of every
-/// multiple of its run-time stride; `form` says what registers may look like.
-pub fn fit_registers(mover: &Mover, fragment: &Fragment, map: &MemoryMap, need: u32, align: u32, form: Registers) -> Result<Fit, Reject> {
+/// multiple of its run-time stride; `any`: a tuple's registers need not be consecutive.
+pub fn fit_registers(mover: &Mover, fragment: &Fragment, map: &MemoryMap, need: u32, align: u32, any: bool) -> Result<Fit, Reject> {
     let wave = u8::try_from(fragment.lane.len()).map_err(|_| Reject::Size)?;
     if mover.lanes != wave {
         return Err(Reject::Lanes { atom: mover.lanes, wave });
@@ -38,13 +30,18 @@ pub fn fit_registers(mover: &Mover, fragment: &Fragment, map: &MemoryMap, need: 
         return Err(Reject::Element { element_bits: fragment.shape.bits });
     }
     let whole = mover.register_bits == u32::from(fragment.shape.bits);
-    if mover.register_bits < 32 && fragment.shape.bits < 32 && !(form.loose && whole) {
+    let narrow = fragment.shape.bits < 32;
+    if narrow && if fragment.loose { !whole } else { mover.register_bits < 32 } {
         return Err(Reject::Packing { atom_bits: mover.register_bits });
+    }
+    // Two lanes with the same element would write the same bytes at once.
+    if mover.from == Space::Register && mover.to == Space::Shared && fragment.lane.as_slice().iter().chain(fragment.warp.as_slice()).any(|&e| e == 0) {
+        return Err(Reject::Copies);
     }
     if mover.register_base != 0 {
         return Err(Reject::Packing { atom_bits: mover.register_bits });
     }
-    let packing = if form.loose && mover.register_bits < 32 { 0 } else { fragment.packing() };
+    let packing = fragment.packing();
     let mut used = 0u32;
     let mut slots: [Option<u32>; 6] = [None; 6];
     let mut tuple = Columns::new();
@@ -68,7 +65,7 @@ pub fn fit_registers(mover: &Mover, fragment: &Fragment, map: &MemoryMap, need: 
                     used |= 1u32.checked_shl(u32::from(place)).ok_or(Reject::Size)?;
                     fragment.register.get(usize::from(place)).ok_or(Reject::Packing { atom_bits: mover.register_bits })?
                 } else {
-                    let chosen = choose_register_bit(fragment, map, memory, used, place, packing, form.any)?;
+                    let chosen = choose_register_bit(fragment, map, memory, used, place, packing, any)?;
                     used |= 1u32.checked_shl(u32::from(chosen)).ok_or(Reject::Size)?;
                     push_tuple(&mut tuple, chosen.saturating_sub(packing).saturating_add(wide(element)))?;
                     fragment.register.get(usize::from(chosen)).ok_or(Reject::RegisterOrder)?
@@ -84,7 +81,20 @@ pub fn fit_registers(mover: &Mover, fragment: &Fragment, map: &MemoryMap, need: 
             _ => {}
         }
     }
-    let mut out = Fit { slots: Columns::new(), warps: fragment.warp, instances: Columns::new(), tuple, instance_registers: Columns::new() };
+    let grid = fragment.shape.grid;
+    if grid.count() > 1 && tile_bits < 32 && !fragment.loose {
+        return Err(Reject::Packing { atom_bits: mover.register_bits });
+    }
+    let mut out = Fit {
+        slots: Columns::new(),
+        warps: fragment.warp,
+        instances: Columns::new(),
+        tuple,
+        instance_registers: Columns::new(),
+        grid,
+        by_rows: fragment.by_rows,
+        panel_bits: fragment.shape.total(),
+    };
     for slot in slots {
         match slot {
             Some(e) if out.slots.push(e) => {}
@@ -167,6 +177,11 @@ fn check_alignment(map: &MemoryMap, fit: &Fit, need: u32, align: u32) -> Result<
             have = have.min(1u32.checked_shl(bytes.trailing_zeros()).unwrap_or(u32::MAX));
         }
     }
+    for (panels, column) in [(fit.grid.rows, map.panels.0), (fit.grid.cols, map.panels.1)] {
+        if panels > 1 && column.bytes != 0 {
+            have = have.min(1u32.checked_shl(column.bytes.trailing_zeros()).unwrap_or(u32::MAX));
+        }
+    }
     if have < need { Err(Reject::Alignment { need, have }) } else { Ok(()) }
 }
 
@@ -195,12 +210,22 @@ pub fn fit_copy(mover: &Mover, from: &MemoryMap, to: &MemoryMap, wave: u8, warps
         .checked_sub(u32::from(element.saturating_sub(3)))
         .ok_or(Reject::Share { atom_bits: share_bytes.saturating_mul(8), tile_bits: u32::from(from.shape.bits) })?;
     let needed = fixed.saturating_add(u32::from(wave)).saturating_add(u32::from(warps));
+    // Lanes beyond the panel's elements would write what others write.
     if u32::from(total) < needed {
         return Err(Reject::Share { atom_bits: share_bytes.saturating_mul(8), tile_bits: u32::from(from.shape.bits) });
     }
     // Element bits in the order in which they are dealt out: share, lanes, warps, instances.
     let order = if run { to.storage_order().ok_or(Reject::Run { byte: 0 })? } else { plain_order(total).ok_or(Reject::Size)? };
-    let mut out = Fit { slots: Columns::new(), warps: Columns::new(), instances: Columns::new(), tuple: Columns::new(), instance_registers: Columns::new() };
+    let mut out = Fit {
+        slots: Columns::new(),
+        warps: Columns::new(),
+        instances: Columns::new(),
+        tuple: Columns::new(),
+        instance_registers: Columns::new(),
+        grid: from.shape.grid,
+        by_rows: true,
+        panel_bits: total,
+    };
     for (k, &e) in order.as_slice().iter().enumerate() {
         let k = k as u32;
         let byte = element_bytes.checked_shl(k).ok_or(Reject::Size)?;

@@ -12,23 +12,19 @@ impl Product {
     #[must_use]
     pub fn new(id: AtomId, atom: &Atom<'_>, tile: (u64, u64, u64), bits: (u16, u16, u16), warps: (u8, u8)) -> Option<Self> {
         let shape = atom.matrix?;
-        let repeat = |extent: u64, warps: u8, step: u16| -> Option<u8> {
-            let warps = 1u64.checked_shl(u32::from(warps))?;
-            let part = extent.checked_div(warps)?;
-            if part.checked_mul(warps)? != extent || part.checked_rem(u64::from(step))? != 0 {
-                return None;
-            }
-            log2_exact(part.checked_div(u64::from(step))?)
-        };
+        // Of a panel's bits the atom takes the lowest, warps the highest; what is left repeats.
+        let repeat = |extent: u8, warps: u8, step: u16| -> Option<u8> { extent.checked_sub(warps)?.checked_sub(log2_exact(u64::from(step))?) };
         let (m, n, k) = tile;
-        let repeats = (repeat(m, warps.0, shape.m)?, repeat(n, warps.1, shape.n)?, repeat(k, 0, shape.k)?);
+        let (whole, across) = (TileShape::new(m, n, bits.2)?, TileShape::new(m, k, bits.0)?);
+        let repeats = (repeat(whole.rows, warps.0, shape.m)?, repeat(whole.cols, warps.1, shape.n)?, repeat(across.cols, 0, shape.k)?);
+        let panels = (whole.grid.rows, whole.grid.cols, across.grid.cols);
         let operand = |index: u8| atom.operands.get(usize::from(index));
         let (rm, rn, rk) = repeats;
         // Register bits after the atom's own: k first for A and B, so that one k step is a consecutive block, then m or n.
         let a = operand_fragment(operand(shape.a)?, TileShape::new(m, k, bits.0)?, (rm, rk), Order::ColumnsFirst, (Some(warps.0), Skip(warps.1)), true)?;
         let b = operand_fragment(operand(shape.b)?, TileShape::new(k, n, bits.1)?, (rk, rn), Order::RowsFirst, (Some(warps.1), Skip(warps.0)), false)?;
         let c = accumulator_fragment(operand(shape.c)?, TileShape::new(m, n, bits.2)?, (rm, rn), warps)?;
-        Some(Self { atom: id, shape, warps, repeats, a, b, c, cycles: atom.cost.cycles })
+        Some(Self { atom: id, shape, warps, repeats, panels, a, b, c, cycles: atom.cost.cycles })
     }
 }
 
@@ -165,8 +161,8 @@ fn accumulator_fragment(operand: &Operand<'_>, shape: TileShape, repeats: (u8, u
     Some(out)
 }
 
-/// A blocked distribution of a tile: `vector` element bits a lane along the contiguous dimension, then lanes along it,
-/// then lanes across, then warps across, the rest as registers.
+/// A blocked distribution of a panel: `vector` element bits a lane along the contiguous dimension, then lanes along it,
+/// then lanes across, then warps across, the rest as registers. Where a panel has too few elements, lanes hold copies.
 #[must_use]
 pub fn blocked(shape: TileShape, vector: u8, wave: u8, warps: u8, row_major: bool) -> Option<Fragment> {
     let mut order: Columns<u32, { crate::map::MAX_BITS }> = Columns::new();
@@ -184,7 +180,7 @@ pub fn blocked(shape: TileShape, vector: u8, wave: u8, warps: u8, row_major: boo
         }
     }
     let needed = vector.checked_add(wave)?.checked_add(warps)?;
-    if vector > inner || needed > shape.total() {
+    if vector > inner {
         return None;
     }
     let mut out = Fragment::new(shape);
@@ -200,6 +196,16 @@ pub fn blocked(shape: TileShape, vector: u8, wave: u8, warps: u8, row_major: boo
             out.register.push(e)
         };
         if !pushed {
+            return None;
+        }
+    }
+    while out.lane.len() < usize::from(wave) {
+        if !out.lane.push(0) {
+            return None;
+        }
+    }
+    while out.warp.len() < usize::from(warps) {
+        if !out.warp.push(0) {
             return None;
         }
     }

@@ -84,7 +84,7 @@ impl Mover {
             }
         }
         let mut lanes = 0u8;
-        let mut register_bits = 1u32;
+        let mut register_bits = u32::from(movement.unit_bits);
         for b in bits.as_slice() {
             for p in [b.from, b.to] {
                 match p {

@@ -156,16 +156,19 @@ impl Chooser<'_, '_, '_, '_> {
         for mover in self.movers.iter().filter(|m| m.from == from.space() && m.to == to.space()) {
             let outcome = match limit(&best) {
                 most if self.at_least(movement, mover.share_bytes) >= most => Err(Reject::Dearer),
-                most => self.setting.evaluate(mover, from, to, false, most),
+                most => self.setting.evaluate(mover, from, to, most),
             };
             consider(&mut best, mover.atom, None, outcome);
         }
+        let loads = from.space() == Space::Global;
+        let spaces = if loads { (Space::Register, Space::Shared) } else { (Space::Shared, Space::Register) };
         for staged in self.staged.iter().filter(|s| usize::from(s.movement) == index) {
-            for store in self.movers.iter().filter(|m| m.from == Space::Register && m.to == Space::Shared && m.register_bits == staged.bits) {
+            for half in self.movers.iter().filter(|m| (m.from, m.to) == spaces && m.register_bits == staged.bits) {
                 let left = limit(&best).saturating_sub(staged.found.figures.cost);
-                let stores = self.at_least(movement, store.share_bytes).saturating_sub(self.at_least(movement, u32::MAX));
-                let outcome = if stores >= left { Err(Reject::Dearer) } else { self.evaluate_pair(staged, store, to, left) };
-                consider(&mut best, staged.load, Some(store.atom), outcome);
+                let least = self.at_least(movement, half.share_bytes).saturating_sub(self.at_least(movement, u32::MAX));
+                let outcome = if least >= left { Err(Reject::Dearer) } else { self.evaluate_pair(staged, half, if loads { to } else { from }, left) };
+                let (first, second) = if loads { (staged.global, half.atom) } else { (half.atom, staged.global) };
+                consider(&mut best, first, Some(second), outcome);
             }
         }
         match best {
@@ -228,19 +231,21 @@ impl Chooser<'_, '_, '_, '_> {
         widest.max(element)
     }
 
-    /// A movement through registers: the staged load, then a store of the same width.
-    fn evaluate_pair(&self, staged: &Staged, store: &Mover, to: EndMap<'_>, limit: u32) -> Result<Evaluated, Reject> {
-        let second = self.setting.evaluate(store, EndMap::Registers(&staged.fragment), to, true, limit)?;
-        if staged.found.fit != second.fit {
+    /// A movement through registers: the staged half, and another of the same width on the shared side.
+    fn evaluate_pair(&self, staged: &Staged, half: &Mover, shared: EndMap<'_>, limit: u32) -> Result<Evaluated, Reject> {
+        let through = EndMap::Registers(&staged.fragment);
+        let (from, to) = if half.from == Space::Register { (through, shared) } else { (shared, through) };
+        let other = self.setting.evaluate(half, from, to, limit)?;
+        if staged.found.fit != other.fit {
             return Err(Reject::RegisterOrder);
         }
-        let (a, b) = (staged.found.figures, second.figures);
+        let (a, b) = (staged.found.figures, other.figures);
         let mut figures = b;
         figures.count = a.count.saturating_add(b.count);
         figures.segments = a.segments;
         figures.further_addresses = a.further_addresses.saturating_add(b.further_addresses);
         figures.cost = a.cost.saturating_add(b.cost);
-        Ok(Evaluated { fit: second.fit, figures, bank_status: second.bank_status })
+        Ok(Evaluated { fit: other.fit, figures, bank_status: other.bank_status })
     }
 
     fn end_map<'m>(&'m self, op: Op, end: MovementEnd, shared: Option<(&'m MemoryMap, u32)>) -> Result<EndMap<'m>, PlanError> {

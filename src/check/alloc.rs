@@ -1,6 +1,6 @@
 //! Shared tiles: inside their bytes, aligned, and apart while alive.
 
-use super::tile::{Memory, element_bytes, power};
+use super::tile::{Memory, element_bytes, panel_size, power};
 use super::violation::Violation;
 use crate::ir::{Op, Program, Value};
 use crate::plan::Plan;
@@ -18,7 +18,8 @@ pub(super) fn allocs(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan
         let multiple =
             |at: u32, need: u32| -> Result<(), Violation> { if at.checked_rem(need) == Some(0) { Ok(()) } else { Err(Violation::Base { alloc, need, at }) } };
         let size = element_bytes(a.shape).map(u64::from);
-        let elements = power(usize::from(a.shape.rows).saturating_add(usize::from(a.shape.cols))).unwrap_or(0);
+        let panels = u32::from(a.shape.grid.rows).saturating_mul(u32::from(a.shape.grid.cols));
+        let elements = panel_size(a.shape).and_then(|size| size.checked_mul(panels)).unwrap_or(0);
         for e in 0..elements {
             let end = Memory::Shared(a).at(e).zip(size).and_then(|(p, size)| u64::from(p.byte).checked_add(size));
             within(end, u64::from(a.bytes))?;

@@ -6,19 +6,21 @@
 //!
 //! # Notation
 //!
-//! A tile of `2^r` rows and `2^c` columns has elements `e = row * 2^c + col`; an element has `B` bytes. All sums of
+//! A tile is a grid of panels of `2^r` rows and `2^c` columns, `U` panels high and `A` wide (odd numbers, mostly 1). Panel `g = up * A +
+//! across` has elements `e = g * 2^(r+c) + row * 2^c + col`; an element has `B` bytes. Panels add; inside one, all sums of
 //! columns are exclusive or. `w` is a warp, `l` a lane, `s` an address slot (the address register of lane `s`),
 //! `i` an instance of a movement.
 //!
 //! - A *fragment* is `F(p, l, w)`: the element at place `p` of a lane; bit `b` of the tile's registers belongs to place
-//!   `b div 8B`, to its byte `(b mod 8B) div 8`.
-//! - A *memory* is `M(e)`: for a shared tile the byte of the row- or column-major position after the post-map; for a
-//!   global tile the pair (multiples of the outer stride, bytes). Adding `y` to a pair adds to its bytes.
-//! - A movement's *fit* names the element that each address stands for: `E(s, w, i) = S(s) + W(w) + I(i)`. The address
+//!   `b div 8B`, to its byte `(b mod 8B) div 8`. (A *loose* fragment has 32 bits for each narrower element: read 32 for the 8B of places.)
+//! - A *memory* is `M(e)`: for a shared tile the byte of the row- or column-major position in its panel, panels one after the
+//!   other, after the post-map; for a global tile the pair (multiples of the outer stride, bytes). Adding `y` to a pair adds to its bytes.
+//! - A movement's *fit* names the element that each address stands for: `E(s, w, i) = S(s) + W(w) + I(i)`, where what `i`
+//!   has above I's bits counts panels, row by row or column by column. The address
 //!   in slot `s` is `M(E(s, w, i))`. That the emitted address is this one is not this module's statement: the kernels'
 //!   run compares them. Here it is the premise.
 //! - Register `n` of instance `i`'s operand is register `R(n, i) = sum of 2^tuple over n's bits + sum of
-//!   2^instance_registers over i's bits` of the tile.
+//!   2^instance_registers over i's bits` of the tile, panel after panel.
 //! - The table gives for each coordinate `x` of an atom (lane, bit) on a register side, (slot, byte) on a memory side,
 //!   `slot = 0` where the layout has no slot axis. Units are taken apart into bytes: byte `u` adds 8u bits or u bytes.
 //!
@@ -29,7 +31,7 @@
 //!    whole addresses; and the segment's alignment is a multiple of it.
 //! 2. Two tiles that share bytes are not both alive; a tile is alive from its first to its last user, a user inside a
 //!    loop counting as that whole (outermost) loop.
-//! 3. A fragment has all lane and warp bits of the group, and its columns span the tile: rank = r + c.
+//! 3. A fragment has all lane and warp bits of the group, and its columns span a panel: rank = r + c.
 //!
 //! # Movements: for all x, u, w, i
 //!

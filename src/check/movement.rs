@@ -1,9 +1,9 @@
 //! Movements: every byte of every lane, from where to where.
 
-use super::tile::{Memory, Position, element_bytes, held, pick, power, rank, spot, weigh};
+use super::tile::{Memory, Position, element_bytes, held, nth_panel, panel_size, pick, place_bits, power, rank, spot, weigh};
 use super::violation::Violation;
 use crate::ir::{Op, Program, Value};
-use crate::map::Fragment;
+use crate::map::{Fragment, TileShape};
 use crate::plan::{End, MovePlan, Plan};
 use lanebook_layout::AxisId;
 use lanebook_tables::{Atom, AtomId, Movement, OpRole, Side, Space, Tables};
@@ -31,7 +31,7 @@ pub(super) fn movement(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Pl
     let this = Move {
         m,
         warps: power(usize::from(plan.warps)).ok_or(missing)?,
-        instances: power(m.fit.instances.len()).ok_or(missing)?,
+        instances: power(m.fit.instances.len()).and_then(|n| n.checked_mul(panels(m)?)).ok_or(missing)?,
         segment_align: plan.shared_align,
     };
     let fragment = |k: u16| plan.fragments.get(usize::from(k)).map(|f| &f.fragment).ok_or(missing);
@@ -43,6 +43,11 @@ pub(super) fn movement(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Pl
         (from, to, None) => this.copy(first, memory(from)?, memory(to)?, (space_of(from), space_of(to))),
         (from, to, Some(second)) => this.pair(first, mover(tables, op, second)?, second, memory(from)?, memory(to)?, (space_of(from), space_of(to))),
     }
+}
+
+/// Panels of a movement's tile.
+fn panels(m: &MovePlan) -> Option<u32> {
+    u32::from(m.fit.grid.rows).checked_mul(u32::from(m.fit.grid.cols))
 }
 
 fn mover<'t>(tables: &Tables<'t>, op: Op, atom: AtomId) -> Result<(&'t Atom<'t>, &'t Movement<'t>), Violation> {
@@ -145,18 +150,34 @@ impl Move<'_> {
         Violation::Atom { op: self.m.op, atom }
     }
 
+    /// An instance's number taken apart: in its panel, and which panel comes when.
+    fn parts(&self, instance: u32) -> Option<(u32, u32)> {
+        let inside = power(self.m.fit.instances.len())?;
+        Some((instance.checked_rem(inside)?, instance.checked_div(inside)?))
+    }
+
     /// `E(s, w, i)`.
-    fn element(&self, slot: u32, warp: u32, instance: u32) -> Result<u32, Violation> {
+    fn element(&self, shape: TileShape, slot: u32, warp: u32, instance: u32) -> Result<u32, Violation> {
         let fit = &self.m.fit;
-        let parts = pick(fit.slots.as_slice(), slot).zip(pick(fit.warps.as_slice(), warp)).zip(pick(fit.instances.as_slice(), instance));
         let outside = Violation::Element { op: self.m.op, warp: byte(warp), lane: byte(slot), element: u32::MAX };
-        parts.map(|((s, w), i)| s ^ w ^ i).ok_or(outside)
+        let (inside, index) = self.parts(instance).ok_or(outside)?;
+        let parts = pick(fit.slots.as_slice(), slot).zip(pick(fit.warps.as_slice(), warp)).zip(pick(fit.instances.as_slice(), inside));
+        let start = nth_panel(shape, fit.by_rows, index).and_then(|panel| panel.checked_mul(panel_size(shape)?));
+        parts.zip(start).and_then(|(((s, w), i), start)| start.checked_add(s ^ w ^ i)).ok_or(outside)
+    }
+
+    /// The number of the first register of an instance.
+    fn register(&self, instance: u32) -> Option<u32> {
+        let (inside, index) = self.parts(instance)?;
+        let fit = &self.m.fit;
+        let panel = power(fit.tuple.len().checked_add(fit.instance_registers.len())?)?;
+        weigh(&fit.instance_registers, inside)?.checked_add(index.checked_mul(panel)?)
     }
 
     /// `M(E)`, which must be aligned.
     fn address(&self, memory: &Memory<'_>, side: &Side<'_>, slot: u32, warp: u32, instance: u32) -> Result<(u32, Position), Violation> {
         let op = self.m.op;
-        let element = self.element(slot, warp, instance)?;
+        let element = self.element(memory.shape(), slot, warp, instance)?;
         let at = memory.at(element).ok_or(Violation::Element { op, warp: byte(warp), lane: byte(slot), element })?;
         let need = u32::from(side.align_bytes).max(1);
         let (certain, whole) = match memory {
@@ -185,10 +206,15 @@ impl Move<'_> {
         let (op, fit) = (self.m.op, &self.m.fit);
         let refuse = self.refuse(self.m.atom);
         let (inside, outside) = if load { (&mv.to, &mv.from) } else { (&mv.from, &mv.to) };
-        if inside.space != Space::Register || outside.space != space || memory.shape() != f.shape || element_bytes(f.shape).is_none() {
+        if inside.space != Space::Register
+            || outside.space != space
+            || memory.shape() != f.shape
+            || element_bytes(f.shape).is_none()
+            || fit.grid != f.shape.grid
+        {
             return Err(refuse);
         }
-        let bits = u32::from(f.shape.bits).checked_mul(power(f.register.as_slice().len()).ok_or(refuse)?).ok_or(refuse)?;
+        let bits = place_bits(f).checked_mul(power(f.register.as_slice().len()).ok_or(refuse)?).ok_or(refuse)?;
         let want = bits.div_ceil(32).checked_sub(1).ok_or(refuse)?;
         let mut found = 0u32;
         for &weight in fit.tuple.as_slice().iter().chain(fit.instance_registers.as_slice()) {
@@ -213,7 +239,7 @@ impl Move<'_> {
                 touched.add(op, lane, bit / 8)?;
                 for w in 0..self.warps {
                     for i in 0..self.instances {
-                        let number = weigh(&fit.tuple, bit / 32).zip(weigh(&fit.instance_registers, i)).and_then(|(a, b)| a.checked_add(b));
+                        let number = weigh(&fit.tuple, bit / 32).zip(self.register(i)).and_then(|(a, b)| a.checked_add(b));
                         let place = number.and_then(|n| n.checked_mul(32)).and_then(|n| n.checked_add(bit % 32)).ok_or(refuse)?;
                         let nothing = Violation::Element { op, warp: byte(w), lane: byte(lane), element: u32::MAX };
                         let (e, t) = held(f, place, lane, w).ok_or(nothing)?;
@@ -228,7 +254,7 @@ impl Move<'_> {
         if tuple as usize > SHARE {
             return Err(refuse);
         }
-        touched.all(op, power(usize::from(wave)).ok_or(refuse)?, low(tuple.min(bits / 8)))?;
+        touched.all(op, power(usize::from(wave)).ok_or(refuse)?, low(if f.loose { u32::from(f.shape.bits) / 8 } else { tuple.min(bits / 8) }))?;
         Ok(followed)
     }
 
@@ -269,7 +295,10 @@ impl Move<'_> {
         let dealt = columns().count().saturating_add(inner_bits as usize);
         let rank = rank(columns().chain(inner));
         let want = shape.rows.saturating_add(shape.cols);
-        if dealt == usize::from(want) && rank == want {
+        // A warp bit that moves nothing repeats what the others do.
+        let copies = fit.warps.as_slice().iter().filter(|&&c| c == 0).count();
+        let dealt = dealt.saturating_sub(copies);
+        if dealt == usize::from(want) && rank == want && fit.grid == shape.grid {
             Ok(())
         } else {
             Err(Violation::Coverage { op, dealt: u8::try_from(dealt).unwrap_or(u8::MAX), rank, want })

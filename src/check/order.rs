@@ -85,7 +85,8 @@ impl Look<'_> {
     /// Statement 11.
     fn counts(&self) -> Result<(), Violation> {
         for m in self.plan.moves.iter() {
-            let want = 1u32.checked_shl(u32::try_from(m.fit.instances.len()).unwrap_or(u32::MAX)).unwrap_or(u32::MAX);
+            let panels = u32::from(m.fit.grid.rows).saturating_mul(u32::from(m.fit.grid.cols));
+            let want = 1u32.checked_shl(u32::try_from(m.fit.instances.len()).unwrap_or(u32::MAX)).unwrap_or(u32::MAX).saturating_mul(panels);
             for atom in [Some(m.atom), m.second].into_iter().flatten() {
                 let own = |s: &&Step| s.purpose == Purpose::Move && s.atom == atom && usize::from(s.origin) == m.op.index();
                 let found = u32::try_from(self.steps.iter().filter(own).count()).unwrap_or(u32::MAX);

@@ -67,9 +67,28 @@ pub(super) fn product(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Pla
     }
     let d = Side { operand: if d.operand.layout.is_some() { d.operand } else { c.operand }, ..d };
     let (rm, rn, rk) = p.product.repeats;
-    let times = |bits: u8| power(usize::from(bits)).ok_or(refuse);
-    let (nm, nn, nk) = (times(rm)?, times(rn)?, times(rk)?);
-    let shift = |v: u32, by: u8| v.checked_shl(u32::from(by)).unwrap_or(u32::MAX);
+    let (pm, pn, pk) = p.product.panels;
+    let times = |bits: u8, panels: u8| power(usize::from(bits)).and_then(|n| n.checked_mul(u32::from(panels))).ok_or(refuse);
+    let (nm, nn, nk) = (times(rm, pm)?, times(rn, pn)?, times(rk, pk)?);
+    // The register block of an operand: panel by panel, and in a panel the first of the two given coordinates counts fastest.
+    let block = |row: u32, col: u32, across: u8, inner: (u32, u8), outer: (u32, u8)| -> Option<u32> {
+        let size = power(usize::from(inner.1).checked_add(usize::from(outer.1))?)?;
+        let number = row.checked_mul(u32::from(across))?.checked_add(col)?.checked_mul(size)?;
+        number.checked_add(outer.0.checked_mul(power(usize::from(inner.1))?)?)?.checked_add(inner.0)
+    };
+    let split = |i: u32, bits: u8| power(usize::from(bits)).and_then(|n| Some((i.checked_div(n)?, i.checked_rem(n)?))).unwrap_or((u32::MAX, 0));
+    let block_a = |im: u32, ik: u32| {
+        let ((hm, m), (hk, k)) = (split(im, rm), split(ik, rk));
+        block(hm, hk, pk, (k, rk), (m, rm))
+    };
+    let block_b = |ik: u32, i: u32| {
+        let ((hk, k), (hn, n)) = (split(ik, rk), split(i, rn));
+        block(hk, hn, pn, (k, rk), (n, rn))
+    };
+    let block_c = |im: u32, i: u32| {
+        let ((hm, m), (hn, n)) = (split(im, rm), split(i, rn));
+        block(hm, hn, pn, (n, rn), (m, rm))
+    };
     let mut compared = 0u64;
     let mut compare = |side: &Side<'_>, place: Option<(u32, u32)>, warp: u32, want: Option<(u32, u32)>| -> Result<(), Violation> {
         let place = place.ok_or(refuse)?;
@@ -92,10 +111,10 @@ pub(super) fn product(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Pla
         })
     };
     // rho, nu and kappa, read where each is said first.
-    let rho = |w: u32, im: u32, m: u64| c.at(c.place(m, 0, shift(im, rn))?, w).map(|(row, _)| row);
-    let nu = |w: u32, i: u32, n: u64| c.at(c.place(0, n, i)?, w).map(|(_, col)| col);
-    let kappa = |w: u32, ik: u32, k: u64| a.at(a.place(0, k, ik)?, w).map(|(_, col)| col);
-    for w in 0..times(plan.warps)? {
+    let rho = |w: u32, im: u32, m: u64| c.at(c.place(m, 0, block_c(im, 0)?)?, w).map(|(row, _)| row);
+    let nu = |w: u32, i: u32, n: u64| c.at(c.place(0, n, block_c(0, i)?)?, w).map(|(_, col)| col);
+    let kappa = |w: u32, ik: u32, k: u64| a.at(a.place(0, k, block_a(0, ik)?)?, w).map(|(_, col)| col);
+    for w in 0..times(plan.warps, 1)? {
         let mut seen = [0u64; WORDS];
         for ik in 0..nk {
             for k in 0..sk {
@@ -109,7 +128,7 @@ pub(super) fn product(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Pla
                 *word |= bit;
             }
         }
-        let depth = power(usize::from(a.fragment.shape.cols)).ok_or(refuse)?;
+        let depth = power(usize::from(a.fragment.shape.cols)).and_then(|n| n.checked_mul(u32::from(a.fragment.shape.grid.cols))).ok_or(refuse)?;
         if let Some(k) = (0..depth).find(|k| seen.get((k / 64) as usize).is_none_or(|word| (word >> (k % 64)) & 1 == 0)) {
             return Err(Violation::Depth { op, warp: u8::try_from(w).unwrap_or(u8::MAX), k });
         }
@@ -118,7 +137,7 @@ pub(super) fn product(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Pla
                 for side in [&c, &d] {
                     for m in 0..sm {
                         for n in 0..sn {
-                            compare(side, side.place(m, n, shift(im, rn) | i), w, rho(w, im, m).zip(nu(w, i, n)))?;
+                            compare(side, block_c(im, i).and_then(|at| side.place(m, n, at)), w, rho(w, im, m).zip(nu(w, i, n)))?;
                         }
                     }
                 }
@@ -126,7 +145,7 @@ pub(super) fn product(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Pla
             for ik in 0..nk {
                 for m in 0..sm {
                     for k in 0..sk {
-                        compare(&a, a.place(m, k, shift(im, rk) | ik), w, rho(w, im, m).zip(kappa(w, ik, k)))?;
+                        compare(&a, block_a(im, ik).and_then(|at| a.place(m, k, at)), w, rho(w, im, m).zip(kappa(w, ik, k)))?;
                     }
                 }
             }
@@ -135,7 +154,7 @@ pub(super) fn product(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Pla
             for ik in 0..nk {
                 for k in 0..sk {
                     for n in 0..sn {
-                        compare(&b, b.place(k, n, shift(i, rk) | ik), w, kappa(w, ik, k).zip(nu(w, i, n)))?;
+                        compare(&b, block_b(ik, i).and_then(|at| b.place(k, n, at)), w, kappa(w, ik, k).zip(nu(w, i, n)))?;
                     }
                 }
             }

@@ -64,11 +64,35 @@ pub(super) fn element_bytes(shape: TileShape) -> Option<u32> {
     if shape.bits == 0 || !shape.bits.is_multiple_of(8) { None } else { Some(u32::from(shape.bits) / 8) }
 }
 
+/// Elements of a panel.
+pub(super) fn panel_size(shape: TileShape) -> Option<u32> {
+    power(usize::from(shape.rows).checked_add(usize::from(shape.cols))?)
+}
+
+/// Panel, row and column in it of an element; `None` outside the tile.
+fn in_panel(shape: TileShape, e: u32) -> Option<(u32, u32, u32)> {
+    let (size, cols) = (panel_size(shape)?, power(usize::from(shape.cols))?);
+    let (panel, inside) = (e.checked_div(size)?, e.checked_rem(size)?);
+    let panels = u32::from(shape.grid.rows).checked_mul(u32::from(shape.grid.cols))?;
+    if panel < panels { Some((panel, inside.checked_div(cols)?, inside.checked_rem(cols)?)) } else { None }
+}
+
 /// Row and column of an element; `None` outside the tile.
 pub(super) fn row_col(shape: TileShape, e: u32) -> Option<(u32, u32)> {
-    let cols = power(usize::from(shape.cols))?;
-    let row = e.checked_shr(u32::from(shape.cols))?;
-    if row < power(usize::from(shape.rows))? { Some((row, e & cols.wrapping_sub(1))) } else { None }
+    let (panel, row, col) = in_panel(shape, e)?;
+    let across = u32::from(shape.grid.cols);
+    let up = panel.checked_div(across)?.checked_mul(power(usize::from(shape.rows))?)?;
+    let right = panel.checked_rem(across)?.checked_mul(power(usize::from(shape.cols))?)?;
+    Some((row.checked_add(up)?, col.checked_add(right)?))
+}
+
+/// The number of the panel that comes `index`-th, when panels are counted row by row or column by column.
+pub(super) fn nth_panel(shape: TileShape, by_rows: bool, index: u32) -> Option<u32> {
+    let (rows, cols) = (u32::from(shape.grid.rows), u32::from(shape.grid.cols));
+    if index >= rows.checked_mul(cols)? {
+        return None;
+    }
+    if by_rows { Some(index) } else { index.checked_rem(rows)?.checked_mul(cols)?.checked_add(index.checked_div(rows)?) }
 }
 
 /// A tile in memory.
@@ -112,12 +136,19 @@ impl<'p> Memory<'p> {
     pub(super) fn at(&self, e: u32) -> Option<Position> {
         let shape = self.shape();
         let bytes = element_bytes(shape)?;
-        let (row, col) = row_col(shape, e)?;
-        let (outer, inner, inner_bits) = if self.row_major() { (row, col, shape.cols) } else { (col, row, shape.rows) };
         match self {
-            Self::Global(..) => Some(Position { lead: outer, byte: inner.checked_mul(bytes)? }),
+            Self::Global(_, row_major) => {
+                let (row, col) = row_col(shape, e)?;
+                let (outer, inner) = if *row_major { (row, col) } else { (col, row) };
+                Some(Position { lead: outer, byte: inner.checked_mul(bytes)? })
+            }
             Self::Shared(a) => {
-                let plain = u64::from(outer).checked_shl(u32::from(inner_bits))?.checked_add(u64::from(inner))?.checked_mul(u64::from(bytes))?;
+                // Panels one after the other, each in its own order.
+                let (panel, row, col) = in_panel(shape, e)?;
+                let (outer, inner, inner_bits) = if a.layout.row_major { (row, col, shape.cols) } else { (col, row, shape.rows) };
+                let start = u64::from(panel).checked_mul(u64::from(panel_size(shape)?))?;
+                let inside = u64::from(outer).checked_shl(u32::from(inner_bits))?.checked_add(u64::from(inner))?;
+                let plain = start.checked_add(inside)?.checked_mul(u64::from(bytes))?;
                 let placed = a.layout.post.apply(i64::try_from(plain).ok()?).ok()?;
                 Some(Position { lead: 0, byte: u32::try_from(placed).ok()? })
             }
@@ -145,14 +176,37 @@ fn is_global_map(g: &GlobalPlan, row_major: bool) -> Option<bool> {
             return Some(false);
         }
     }
+    let size = panel_size(shape)?;
+    let steps = [(g.map.panels.0, u32::from(shape.grid.cols), shape.grid.rows), (g.map.panels.1, 1, shape.grid.cols)];
+    for (column, step, count) in steps {
+        if count > 1 {
+            let (row, col) = row_col(shape, size.checked_mul(step)?)?;
+            let (outer, inner) = if row_major { (row, col) } else { (col, row) };
+            if column.lead != outer || column.bytes != inner.checked_mul(bytes)? {
+                return Some(false);
+            }
+        }
+    }
     Some(true)
+}
+
+/// Bits of a place: an element, or a whole register where each narrow one has its own (the rest of it is nobody's).
+pub(super) fn place_bits(f: &Fragment) -> u32 {
+    let bits = u32::from(f.shape.bits);
+    if f.loose { bits.max(32) } else { bits }
 }
 
 /// The element at a bit offset of a lane's tile registers, and which byte of it.
 pub(super) fn held(f: &Fragment, bit: u32, lane: u32, warp: u32) -> Option<(u32, u32)> {
-    let width = u32::from(f.shape.bits);
+    let width = place_bits(f);
+    if bit.checked_rem(width)? >= u32::from(f.shape.bits) {
+        return None;
+    }
     let place = bit.checked_div(width)?;
-    let e = pick(f.register.as_slice(), place)? ^ pick(f.lane.as_slice(), lane)? ^ pick(f.warp.as_slice(), warp)?;
+    let places = power(f.register.as_slice().len())?;
+    let panel = nth_panel(f.shape, f.by_rows, place.checked_div(places)?)?;
+    let inside = pick(f.register.as_slice(), place.checked_rem(places)?)? ^ pick(f.lane.as_slice(), lane)? ^ pick(f.warp.as_slice(), warp)?;
+    let e = panel.checked_mul(panel_size(f.shape)?)?.checked_add(inside)?;
     Some((e, bit.checked_rem(width)? / 8))
 }
 

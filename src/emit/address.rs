@@ -30,9 +30,21 @@ pub(super) struct SideView<'v> {
 /// What an instance adds to an address: the key of its register and the immediate.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) struct Delta {
+    /// XORed into the lanes' part.
     pub phase: u32,
+    /// Bytes added in a register.
+    pub add: u32,
+    /// Outer steps.
     pub lead: u32,
+    /// What the instruction's field holds.
     pub immediate: i32,
+}
+
+impl Delta {
+    /// Whether two instances share an address register.
+    pub fn same_register(self, other: Self) -> bool {
+        (self.phase, self.add, self.lead) == (other.phase, other.add, other.lead)
+    }
 }
 
 /// The memory sides of a movement's atom. `Space::Register` sides are left out.
@@ -58,37 +70,38 @@ fn mask(map: &MemoryMap, fit: &Fit) -> u32 {
 /// Splits what instance `e` adds into register key and immediate. `start` bytes are added to every address.
 pub(super) fn delta(map: &MemoryMap, fit: &Fit, e: u32, start: u32, field: Option<OffsetField>) -> Delta {
     let column = map.at(e);
-    let meets = if map.combine == Combine::Xor { column.bytes & mask(map, fit) } else { 0 };
-    let rest = i64::from((column.bytes ^ meets).wrapping_add(start));
+    let phase = if map.combine == Combine::Xor { column.bytes & mask(map, fit) } else { 0 };
+    let plain = column.bytes ^ phase;
+    let rest = i64::from(plain.wrapping_add(start));
     let (low, high) = field.map_or((0, 0), |f| (i64::from(f.min), i64::from(f.max)));
     let scale = field.map_or(1, |f| i64::from(f.scale.max(1)));
+    let units = |bytes: i64| bytes.checked_div(scale).and_then(|n| i32::try_from(n).ok()).unwrap_or(0);
     if rest <= high.saturating_mul(scale) && rest >= low.saturating_mul(scale) && rest.checked_rem(scale) == Some(0) {
-        let units = rest.checked_div(scale).and_then(|n| i32::try_from(n).ok()).unwrap_or(0);
-        return Delta { phase: meets, lead: column.lead, immediate: units };
+        return Delta { phase, add: 0, lead: column.lead, immediate: units(rest) };
     }
     // What the field cannot hold goes into a register: the largest multiple of the field's reach.
     let reach = u32::try_from(high.saturating_mul(scale).saturating_add(1)).unwrap_or(1).max(1);
     let reach = 1u32.checked_shl(reach.ilog2()).unwrap_or(1);
-    let plain = column.bytes ^ meets;
-    let kept = (plain & reach.wrapping_sub(1)).wrapping_add(start.min(reach.wrapping_sub(1)));
-    if i64::from(kept) <= high.saturating_mul(scale) && start < reach {
-        let units = i64::from(kept).checked_div(scale).and_then(|n| i32::try_from(n).ok()).unwrap_or(0);
-        return Delta { phase: meets | (plain & !reach.wrapping_sub(1)), lead: column.lead, immediate: units };
+    let kept = (plain & reach.wrapping_sub(1)).wrapping_add(start);
+    if i64::from(kept) <= high.saturating_mul(scale) && i64::from(kept).checked_rem(scale) == Some(0) {
+        return Delta { phase, add: plain & !reach.wrapping_sub(1), lead: column.lead, immediate: units(i64::from(kept)) };
     }
-    Delta { phase: column.bytes, lead: column.lead, immediate: 0 }
+    Delta { phase, add: plain.wrapping_add(start), lead: column.lead, immediate: 0 }
 }
 
 /// The smallest outer step among the instances.
 fn least_lead(map: &MemoryMap, fit: &Fit) -> u32 {
-    fit.instances.as_slice().iter().map(|&e| map.at(e).lead).filter(|&l| l != 0).min().unwrap_or(1)
+    let steps = fit.instances.as_slice().iter().map(|&e| map.at(e).lead).chain([map.panels.0.lead, map.panels.1.lead]);
+    steps.filter(|&l| l != 0).min().unwrap_or(1)
 }
 
-/// An address of the same phase that lies one step before: by the smallest step, or by the largest bit.
-fn nearest(known: &[(u32, u32, ExprId)], d: Delta, least: u32) -> Option<(ExprId, u32)> {
+/// An address with the same bytes that lies one step before: by the smallest step, or by the largest bit.
+fn nearest(known: &[(Delta, ExprId)], d: Delta, least: u32) -> Option<(ExprId, u32)> {
     let top = 1u32.checked_shl(d.lead.checked_ilog2()?)?;
-    [least, top].into_iter().find_map(|step| {
-        let before = d.lead.checked_sub(step)?;
-        known.iter().find(|(phase, lead, _)| *phase == d.phase && *lead == before).map(|(_, _, e)| (*e, step))
+    let panel = d.lead & d.lead.wrapping_neg();
+    [least, top, panel].into_iter().find_map(|step| {
+        let before = Delta { lead: d.lead.checked_sub(step)?, ..d };
+        known.iter().find(|(at, _)| at.same_register(before)).map(|(_, e)| (*e, step))
     })
 }
 
@@ -144,11 +157,11 @@ impl Context<'_, '_, '_, '_> {
         self.addresses.push(address).map_err(|_| EmitError::Capacity { capacity })
     }
 
-    /// Address register of an instance.
-    pub(super) fn address(&self, op: Op, side: u8, base: bool, phase: u32, lead: u32) -> Option<crate::expr::Reg> {
+    /// Address register of an instance; without one, the wave-uniform base.
+    pub(super) fn address(&self, op: Op, side: u8, at: Option<Delta>) -> Option<crate::expr::Reg> {
         let number = u16::try_from(op.index()).ok()?;
-        let found = self.addresses.iter().find(|a| a.op == number && a.side == side && a.base == base && (base || (a.phase == phase && a.lead == lead)));
-        found.map(|a| a.reg)
+        let key = at.map(|d| (d.phase, d.add, d.lead));
+        self.addresses.iter().find(|a| a.op == number && a.side == side && a.key == key).map(|a| a.reg)
     }
 
     /// Bits of the thread number with what they add, chosen by `pick`.
@@ -187,13 +200,10 @@ impl Context<'_, '_, '_, '_> {
         };
         self.for_each_delta(plan, map, immediate, view.offset, |this, d, is_first| {
             this.steps.purpose = if is_first { Purpose::FirstAddress } else { Purpose::FurtherAddress };
-            let node = match d.phase {
-                0 => start,
-                phase if map.combine == Combine::Xor => this.arena.op_const(IndexOp::Xor, start, u64::from(phase))?,
-                phase => this.arena.op_const(IndexOp::Add, start, u64::from(phase))?,
-            };
+            let node = this.exclusive(Some(start), d.phase)?;
+            let node = this.further(node, d.add)?.unwrap_or(start);
             let reg = this.compute(node, Place::Vector)?;
-            this.keep(Address { op: u16::try_from(plan.op.index()).unwrap_or(u16::MAX), side: view.number, base: false, phase: d.phase, lead: 0, reg })
+            this.keep(Address { op: u16::try_from(plan.op.index()).unwrap_or(u16::MAX), side: view.number, key: Some((d.phase, d.add, d.lead)), reg })
         })
     }
 
@@ -206,7 +216,7 @@ impl Context<'_, '_, '_, '_> {
         }
         let node = from_bits(&mut self.arena, &columns, Mix::Add, offset)?;
         let reg = self.compute(node, Place::Scalar)?;
-        self.keep(Address { op: u16::try_from(plan.op.index()).unwrap_or(u16::MAX), side: view.number, base: true, phase: 0, lead: 0, reg })
+        self.keep(Address { op: u16::try_from(plan.op.index()).unwrap_or(u16::MAX), side: view.number, key: None, reg })
     }
 
     /// Calls `f` once for each distinct register key among the instances, the first instance's first.
@@ -218,14 +228,15 @@ impl Context<'_, '_, '_, '_> {
         field: Option<OffsetField>,
         mut f: impl FnMut(&mut Self, Delta, bool) -> Result<(), EmitError>,
     ) -> Result<(), EmitError> {
-        let mut seen: heapless::Vec<(u32, u32), 64> = heapless::Vec::new();
+        let mut seen: heapless::Vec<(u32, u32, u32), 64> = heapless::Vec::new();
         for i in 0..plan.fit.count() {
-            let d = delta(map, &plan.fit, plan.fit.instances.at(i), start, field);
-            if seen.contains(&(d.phase, d.lead)) {
+            let d = delta(map, &plan.fit, plan.fit.element(i), start, field);
+            let key = (d.phase, d.add, d.lead);
+            if seen.contains(&key) {
                 continue;
             }
             let first = seen.is_empty();
-            seen.push((d.phase, d.lead)).map_err(|_| EmitError::Capacity { capacity: 64 })?;
+            seen.push(key).map_err(|_| EmitError::Capacity { capacity: 64 })?;
             f(self, d, first)?;
         }
         Ok(())
@@ -262,9 +273,9 @@ impl Context<'_, '_, '_, '_> {
             let node = uniform.unwrap_or(pointer);
             let computed = self.compute(node, Place::Scalar)?;
             let reg = self.own(op, computed, innermost, global)?;
-            self.keep(Address { op: number, side: view.number, base: true, phase: 0, lead: 0, reg })?;
+            self.keep(Address { op: number, side: view.number, key: None, reg })?;
             self.advance(op, reg, global, outer_bytes, innermost)?;
-            let mut known: heapless::Vec<(u32, u32, ExprId), 64> = heapless::Vec::new();
+            let mut known: heapless::Vec<(Delta, ExprId), 64> = heapless::Vec::new();
             let least = least_lead(&global.map, &plan.fit);
             return self.for_each_delta(plan, &global.map, 0, view.offset, |this, d, is_first| {
                 this.steps.purpose = if is_first { Purpose::FirstAddress } else { Purpose::FurtherAddress };
@@ -283,6 +294,7 @@ impl Context<'_, '_, '_, '_> {
                             None => None,
                         };
                         let columns = this.exclusive(inner_lanes, d.phase)?;
+                        let columns = this.further(columns, d.add)?;
                         let node = match this.sum(IndexOp::Add, offset, columns)? {
                             Some(node) => node,
                             None => this.arena.constant(0)?,
@@ -291,8 +303,8 @@ impl Context<'_, '_, '_, '_> {
                     }
                 };
                 let node = this.declare(Variable::word(), reg)?;
-                known.push((d.phase, d.lead, node)).map_err(|_| EmitError::Capacity { capacity: 64 })?;
-                this.keep(Address { op: number, side: view.number, base: false, phase: d.phase, lead: d.lead, reg })
+                known.push((d, node)).map_err(|_| EmitError::Capacity { capacity: 64 })?;
+                this.keep(Address { op: number, side: view.number, key: Some((d.phase, d.add, d.lead)), reg })
             });
         }
         // One 64-bit address a lane; further outer steps are added to it.
@@ -302,14 +314,15 @@ impl Context<'_, '_, '_, '_> {
             Some(inner) => Some(self.arena.op_const(IndexOp::Mul, inner, element)?),
             None => None,
         };
-        let columns = self.sum(IndexOp::Add, inner_bytes, inner_lanes)?;
         let plain = start.unwrap_or(pointer);
-        let mut known: heapless::Vec<(u32, u32, ExprId), 64> = heapless::Vec::new();
+        let mut known: heapless::Vec<(Delta, ExprId), 64> = heapless::Vec::new();
         let least = least_lead(&global.map, &plan.fit);
         self.for_each_delta(plan, &global.map, 0, view.offset, |this, d, is_first| {
             this.steps.purpose = if is_first { Purpose::FirstAddress } else { Purpose::FurtherAddress };
             let node = if d.lead == 0 {
-                match this.exclusive(columns, d.phase)? {
+                let columns = this.exclusive(inner_lanes, d.phase)?;
+                let columns = this.sum(IndexOp::Add, inner_bytes, columns)?;
+                match this.further(columns, d.add)? {
                     Some(columns) => {
                         let wide = this.arena.op(IndexOp::Extend64, &[columns])?;
                         this.arena.op(IndexOp::Add64, &[plain, wide])?
@@ -323,9 +336,9 @@ impl Context<'_, '_, '_, '_> {
                 let step = this.arena.op(IndexOp::MulWide64, &[step, outer_bytes])?;
                 this.arena.op(IndexOp::Add64, &[from, step])?
             };
-            known.push((d.phase, d.lead, node)).map_err(|_| EmitError::Capacity { capacity: 64 })?;
+            known.push((d, node)).map_err(|_| EmitError::Capacity { capacity: 64 })?;
             let reg = this.compute(node, Place::Vector)?;
-            this.keep(Address { op: number, side: view.number, base: false, phase: d.phase, lead: d.lead, reg })
+            this.keep(Address { op: number, side: view.number, key: Some((d.phase, d.add, d.lead)), reg })
         })?;
         let mut at = 0usize;
         while let Some(address) = self.addresses.get(at).copied() {
@@ -347,6 +360,15 @@ impl Context<'_, '_, '_, '_> {
             (node, 0) => node,
             (None, bits) => Some(self.arena.constant(bits)?),
             (Some(node), bits) => Some(self.arena.op_const(IndexOp::Xor, node, u64::from(bits))?),
+        })
+    }
+
+    /// `node` and so many bytes; absent stands for zero.
+    fn further(&mut self, node: Option<ExprId>, bytes: u32) -> Result<Option<ExprId>, EmitError> {
+        Ok(match (node, bytes) {
+            (node, 0) => node,
+            (None, bytes) => Some(self.arena.constant(bytes)?),
+            (Some(node), bytes) => Some(self.arena.op_const(IndexOp::Add, node, u64::from(bytes))?),
         })
     }
 

@@ -73,12 +73,8 @@ pub struct Address {
     pub op: u16,
     /// 0 = source, 1 = destination.
     pub side: u8,
-    /// A wave-uniform base register rather than an address of its own.
-    pub base: bool,
-    /// Swizzle phase in bytes.
-    pub phase: u32,
-    /// Outer steps.
-    pub lead: u32,
+    /// Swizzle phase in bytes, further bytes and outer steps; `None` for a wave-uniform base.
+    pub key: Option<(u32, u32, u32)>,
     /// Where it is.
     pub reg: Reg,
 }

@@ -97,12 +97,7 @@ impl Context<'_, '_, '_, '_> {
 
     /// The registers of one instance of a tile.
     fn tile_part(&mut self, plan: &MovePlan, tile: Reg, instance: u32) -> Result<Slot, EmitError> {
-        let mut first = tile.first;
-        for (bit, &place) in plan.fit.instance_registers.as_slice().iter().enumerate() {
-            if (instance >> bit) & 1 == 1 {
-                first = first.wrapping_add(1u16.checked_shl(u32::from(place)).unwrap_or(0));
-            }
-        }
+        let first = tile.first.wrapping_add(u16::try_from(plan.fit.register(instance)).unwrap_or(0));
         let bits = plan.fit.tuple.len();
         let count = 1u8.checked_shl(bits as u32).unwrap_or(1);
         let mut pattern: Pattern = [0; 5];
@@ -138,7 +133,7 @@ impl Context<'_, '_, '_, '_> {
         }
         let mut special: Option<(Reg, u32, ClassId)> = None;
         for view in &memory_sides(atom, plan.from, plan.to) {
-            let e = plan.fit.instances.at(instance);
+            let e = plan.fit.element(instance);
             let (map, start) = match view.end {
                 End::Shared(k) => {
                     let alloc = self.plan.allocs.get(usize::from(k)).ok_or(EmitError::Unplanned(plan.op))?;
@@ -150,7 +145,7 @@ impl Context<'_, '_, '_, '_> {
             let operand = atom.operands.get(usize::from(view.side.operand)).ok_or(EmitError::Unplanned(plan.op))?;
             if operand.implicit {
                 // A wave-uniform start in a special register, written before each instance.
-                let base = self.address(plan.op, view.number, true, 0, 0).ok_or(EmitError::Unplanned(plan.op))?;
+                let base = self.address(plan.op, view.number, None).ok_or(EmitError::Unplanned(plan.op))?;
                 special = Some((base, map.at(e).bytes, operand.class));
                 // The text does not show it, but hazards do.
                 let reg = self.special(operand.class)?;
@@ -158,10 +153,10 @@ impl Context<'_, '_, '_, '_> {
                 continue;
             }
             let d = delta(&map, &plan.fit, e, start, view.offset);
-            let address = self.address(plan.op, view.number, false, d.phase, d.lead).ok_or(EmitError::Unplanned(plan.op))?;
+            let address = self.address(plan.op, view.number, Some(d)).ok_or(EmitError::Unplanned(plan.op))?;
             set(view.side.operand, slot(address));
             if let Some(base) = view.side.base {
-                let reg = self.address(plan.op, view.number, true, 0, 0).ok_or(EmitError::Unplanned(plan.op))?;
+                let reg = self.address(plan.op, view.number, None).ok_or(EmitError::Unplanned(plan.op))?;
                 set(base, slot(reg));
             }
             if let Some(field) = view.offset {

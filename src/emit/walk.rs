@@ -87,24 +87,22 @@ impl Context<'_, '_, '_, '_> {
         let rd = if alone { rc } else { self.steps.tuple(rc.class, rc.count)? };
         self.hold(d, rd)?;
         self.steps.purpose = Purpose::Matrix;
-        let (rm, rn, rk) = plan.product.repeats;
+        let (nm, nn, nk) = plan.product.counts();
         let registers = |k: u8| atom.operands.get(usize::from(k)).map_or(1, |o| u16::from(o.registers));
         let s = plan.product.shape;
-        let (na, nb, nc) = (registers(s.a), registers(s.b), registers(s.c));
+        let (ra_count, rb_count, rc_count) = (registers(s.a), registers(s.b), registers(s.c));
         let part = |reg: Reg, index: u16, count: u16| Slot::Reg {
             class: reg.class.0 as u8,
             count: u8::try_from(count).unwrap_or(u8::MAX),
             first: reg.first.wrapping_add(index.wrapping_mul(count)),
         };
-        let range = |bits: u8| 0..1u16.checked_shl(u32::from(bits)).unwrap_or(0);
-        let shift = |v: u16, by: u8| v.checked_shl(u32::from(by)).unwrap_or(0);
-        for k in range(rk) {
-            for m in range(rm) {
-                for n in range(rn) {
-                    let (ia, ib, ic) = (shift(m, rk) | k, shift(n, rk) | k, shift(m, rn) | n);
+        for k in 0..nk {
+            for m in 0..nm {
+                for n in 0..nn {
+                    let (ia, ib, ic) = plan.product.blocks((m, n, k));
                     let from = if k == 0 { rc } else { rd };
                     let mut args = [Slot::None; super::step::MAX_ARGS];
-                    let set = [(s.a, part(ra, ia, na)), (s.b, part(rb, ib, nb)), (s.c, part(from, ic, nc)), (s.d, part(rd, ic, nc))];
+                    let set = [(s.a, part(ra, ia, ra_count)), (s.b, part(rb, ib, rb_count)), (s.c, part(from, ic, rc_count)), (s.d, part(rd, ic, rc_count))];
                     for (number, arg) in set {
                         if let Some(place) = args.get_mut(usize::from(number)) {
                             *place = arg;

@@ -40,10 +40,12 @@ pub enum Combine {
 pub struct MemoryMap {
     /// The tile.
     pub shape: TileShape,
-    /// One column for each element bit.
+    /// One column for each element bit of a panel.
     pub columns: Columns<Column, MAX_BITS>,
     /// How they combine.
     pub combine: Combine,
+    /// What the next panel along a column and along a row of the tile adds, by addition.
+    pub panels: (Column, Column),
 }
 
 impl MemoryMap {
@@ -59,12 +61,35 @@ impl MemoryMap {
             let inner = Column::known(step.saturating_mul(u32::from(shape.bits) / 8));
             let _ = columns.push(if is_col == row_major { inner } else { Column { bytes: 0, lead: step } });
         }
-        Self { shape, columns, combine: Combine::Xor }
+        let next = |bits: u8| 1u32.checked_shl(u32::from(bits)).unwrap_or(0);
+        let inner = |bits: u8| Column::known(next(bits).saturating_mul(u32::from(shape.bits) / 8));
+        let outer = |bits: u8| Column { bytes: 0, lead: next(bits) };
+        let panels = if row_major { (outer(shape.rows), inner(shape.cols)) } else { (inner(shape.rows), outer(shape.cols)) };
+        Self { shape, columns, combine: Combine::Xor, panels }
+    }
+
+    /// What the start of a panel is worth.
+    #[must_use]
+    pub fn panel(&self, number: u32) -> Column {
+        let (up, across) = self.shape.grid.at(number);
+        let add = |a: u32, b: u32| up.wrapping_mul(a).wrapping_add(across.wrapping_mul(b));
+        Column { bytes: add(self.panels.0.bytes, self.panels.1.bytes), lead: add(self.panels.0.lead, self.panels.1.lead) }
+    }
+
+    /// What an element is worth: the element bits of its panel, above them the panel's number.
+    #[must_use]
+    pub fn at(&self, e: u32) -> Column {
+        let total = u32::from(self.shape.total());
+        let number = e.checked_shr(total).unwrap_or(0);
+        if number == 0 {
+            return self.inside(e);
+        }
+        let (inside, panel) = (self.inside(e & 1u32.checked_shl(total).unwrap_or(0).wrapping_sub(1)), self.panel(number));
+        Column { bytes: inside.bytes.wrapping_add(panel.bytes), lead: inside.lead.wrapping_add(panel.lead) }
     }
 
     /// What the set of element bits `e` is worth.
-    #[must_use]
-    pub fn at(&self, e: u32) -> Column {
+    fn inside(&self, e: u32) -> Column {
         let mut out = Column::default();
         let mut rest = e;
         while rest != 0 {
@@ -145,7 +170,8 @@ impl MemoryMap {
     }
 }
 
-/// A candidate for a tile in shared memory: an order and a post-map in bytes.
+/// A candidate for a tile in shared memory: an order and a post-map in bytes. Panels follow each other row by row; so a
+/// panel keeps its power-of-two rows, and every swizzle its period.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct SharedLayout {
     /// Rows are contiguous (else columns).
@@ -171,7 +197,10 @@ impl SharedLayout {
             }
         }
         let combine = if self.post.padding().is_some() { Combine::Add } else { Combine::Xor };
-        Some(MemoryMap { shape, columns, combine })
+        let panel = i64::try_from(shape.panel_bytes()).ok()?;
+        let across = u32::try_from(self.post.apply(panel).ok()?).ok()?;
+        let panels = (Column::known(across.checked_mul(u32::from(shape.grid.cols))?), Column::known(across));
+        Some(MemoryMap { shape, columns, combine, panels })
     }
 
     /// Bytes of a tile with this layout: the padded offset of its last element, plus that element.
@@ -198,11 +227,20 @@ impl SharedLayout {
     pub fn to_layout(&self, shape: TileShape) -> Option<Layout> {
         let bytes = i64::from(shape.bits / 8);
         let (rows, cols) = (1u32.checked_shl(u32::from(shape.rows))?, 1u32.checked_shl(u32::from(shape.cols))?);
+        let panel = i64::try_from(shape.panel_bytes()).ok()?;
+        let across = i64::from(shape.grid.cols);
         let (row, col) = match self.row_major {
             true => (bytes.checked_mul(i64::from(cols))?, bytes),
             false => (bytes, bytes.checked_mul(i64::from(rows))?),
         };
-        let mut layout = Layout::from_iters(&[Iter::new(cols, col, AxisId::M), Iter::new(rows, row, AxisId::M)]).ok()?;
+        let mut layout = Layout::from_iters(&[Iter::new(cols, col, AxisId::M)]).ok()?;
+        if shape.grid.cols > 1 {
+            layout.push_shard(Iter::new(u32::from(shape.grid.cols), panel, AxisId::M)).ok()?;
+        }
+        layout.push_shard(Iter::new(rows, row, AxisId::M)).ok()?;
+        if shape.grid.rows > 1 {
+            layout.push_shard(Iter::new(u32::from(shape.grid.rows), panel.checked_mul(across)?, AxisId::M)).ok()?;
+        }
         layout.set_post(self.post).ok()?;
         Some(layout)
     }

@@ -5,18 +5,19 @@
 //! logical); a [`MemoryMap`] says how many bytes each element bit is worth (logical to hardware). Both
 //! are derived from [`lanebook_layout`] layouts or from the tables and can be turned back into one.
 //!
-//! Extents that are no power of two are refused here by name; the strided algebra of the layout crate
-//! has them, the planner does not yet.
+//! An extent that is no power of two is an odd number times one: the tile is a *grid* of equal *panels*, and bits speak of
+//! one panel. A panel's number is the high part of an element's (and of an instance's, and of a register place's) number;
+//! what it adds is plain addition, in every map.
 
 mod bank;
 mod fragment;
 mod memory;
 
 pub use bank::{Access, Conflicts, count_conflicts};
-pub use fragment::{Fragment, TileShape};
+pub use fragment::{Fragment, Grid, TileShape};
 pub use memory::{Column, Combine, MemoryMap, SharedLayout};
 
-/// Most element bits of a tile (2^20 elements).
+/// Most element bits of a panel, and of a tile (2^20 elements).
 pub const MAX_BITS: usize = 20;
 
 /// A short list of columns, one for each bit of something.

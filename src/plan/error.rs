@@ -19,7 +19,7 @@ pub enum PlanError {
     },
     /// The operation is not one that the planner understands.
     Unsupported(Op),
-    /// A tile's extents are not two known powers of two, or the tile is too large.
+    /// A tile's extents are not two known numbers (an odd factor may be up to 255), or the tile is too large.
     Extents(Op),
     /// A tile's element type is unknown or not a whole number of bytes.
     Element(Op),

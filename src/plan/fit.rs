@@ -1,6 +1,6 @@
 //! A movement as instances of one atom, and the reasons why it is none.
 
-use crate::map::Columns;
+use crate::map::{Columns, Grid};
 
 /// A movement decomposed into instances of one atom.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -15,19 +15,41 @@ pub struct Fit {
     pub tuple: Columns<u8, 5>,
     /// Register movers: the fragment register-number bit of each instance bit.
     pub instance_registers: Columns<u8, 12>,
+    /// Panels of the tile: an instance's number above its bits is the panel's.
+    pub grid: Grid,
+    /// Panels are counted row by row (else column by column).
+    pub by_rows: bool,
+    /// Element bits of a panel.
+    pub panel_bits: u8,
 }
 
 impl Fit {
-    /// log2 of the number of instructions a warp issues.
-    #[must_use]
-    pub fn count_log2(&self) -> u32 {
-        self.instances.len() as u32
-    }
-
     /// Number of instructions a warp issues.
     #[must_use]
     pub fn count(&self) -> u32 {
-        1u32.checked_shl(self.count_log2()).unwrap_or(u32::MAX)
+        1u32.checked_shl(self.instances.len() as u32).unwrap_or(u32::MAX).saturating_mul(self.grid.count())
+    }
+
+    /// The element that an instance adds to a slot's and a warp's (by exclusive or).
+    #[must_use]
+    pub fn element(&self, instance: u32) -> u32 {
+        let index = instance.checked_shr(self.instances.len() as u32).unwrap_or(0);
+        let panel = self.grid.panel(index, self.by_rows).checked_shl(u32::from(self.panel_bits)).unwrap_or(0);
+        panel | self.instances.at(instance)
+    }
+
+    /// Register movers: the first register of an instance, counted from the tile's first.
+    #[must_use]
+    pub fn register(&self, instance: u32) -> u32 {
+        let mut out = 0u32;
+        for (bit, &place) in self.instance_registers.as_slice().iter().enumerate() {
+            if (instance >> bit) & 1 == 1 {
+                out = out.wrapping_add(1u32.checked_shl(u32::from(place)).unwrap_or(0));
+            }
+        }
+        let index = instance.checked_shr(self.instances.len() as u32).unwrap_or(0);
+        let bits = self.tuple.len().saturating_add(self.instance_registers.len());
+        out.wrapping_add(index.checked_shl(bits as u32).unwrap_or(0))
     }
 }
 
@@ -93,6 +115,8 @@ pub enum Reject {
         /// Most there can be.
         most: u16,
     },
+    /// Several lanes or warps hold the same elements and would write the same bytes at once.
+    Copies,
     /// The atom's facts are not native here: the assembler would expand it.
     NotNative,
     /// The tile has no such movement (its form of addressing is not available here).

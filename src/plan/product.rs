@@ -14,6 +14,8 @@ pub struct Product {
     pub warps: (u8, u8),
     /// log2 of the instances along m, n and k that a warp issues.
     pub repeats: (u8, u8, u8),
+    /// Panels along m, n and k: each warp issues its instances once for each of them.
+    pub panels: (u8, u8, u8),
     /// Fragments of A, B and C (= D).
     pub a: Fragment,
     /// B.
@@ -28,6 +30,33 @@ impl Product {
     #[must_use]
     pub fn count(&self) -> u32 {
         let (m, n, k) = self.repeats;
-        1u32.checked_shl(u32::from(m) + u32::from(n) + u32::from(k)).unwrap_or(u32::MAX)
+        let (pm, pn, pk) = self.panels;
+        let panels = u32::from(pm).saturating_mul(u32::from(pn)).saturating_mul(u32::from(pk));
+        1u32.checked_shl(u32::from(m) + u32::from(n) + u32::from(k)).unwrap_or(u32::MAX).saturating_mul(panels)
+    }
+
+    /// Numbers of the instances along m, n and k that a warp issues.
+    #[must_use]
+    pub fn counts(&self) -> (u16, u16, u16) {
+        let count = |bits: u8, panels: u8| u16::from(panels).checked_shl(u32::from(bits)).unwrap_or(u16::MAX);
+        let ((m, n, k), (pm, pn, pk)) = (self.repeats, self.panels);
+        (count(m, pm), count(n, pn), count(k, pk))
+    }
+
+    /// The register blocks of A, B and C (= D) that the instance `(m, n, k)` works on, each block one operand of the atom.
+    #[must_use]
+    pub fn blocks(&self, (m, n, k): (u16, u16, u16)) -> (u16, u16, u16) {
+        let ((rm, rn, rk), (_, pn, pk)) = (self.repeats, self.panels);
+        let split = |v: u16, bits: u8| {
+            let high = v.checked_shr(u32::from(bits)).unwrap_or(0);
+            (high, v ^ high.checked_shl(u32::from(bits)).unwrap_or(0))
+        };
+        let join = |panel: u16, bits: (u8, u8), (low, high): (u16, u16)| {
+            let high = high.checked_shl(u32::from(bits.0)).unwrap_or(0);
+            panel.checked_shl(u32::from(bits.0.saturating_add(bits.1))).unwrap_or(0) | high | low
+        };
+        let ((hm, m), (hn, n), (hk, k)) = (split(m, rm), split(n, rn), split(k, rk));
+        let panel = |row: u16, cols: u8, col: u16| row.saturating_mul(u16::from(cols)).saturating_add(col);
+        (join(panel(hm, pk, hk), (rk, rm), (k, m)), join(panel(hk, pn, hn), (rk, rn), (k, n)), join(panel(hm, pn, hn), (rn, rm), (n, m)))
     }
 }

@@ -61,8 +61,10 @@ fn a_written_layout_on_an_unknown_axis() {
 
 #[test]
 fn a_movement_that_no_atom_can_do() {
-    // Halves of registers, and an alignment of one element.
-    let text = example("transpose.tile").replace("f32", "f16").replace("align = 16, stride_div = 4", "align = 2");
+    // A matrix operand has two halves in each register; memory that is aligned to one half cannot fill it.
+    let text = example("gemm.tile")
+        .replace("%a = tiled_load %sa : tensor<128x64xf16, #smem>", "%a = tiled_load %A[%m, %k] : memref<?x?xf16, #gmem>")
+        .replace("align = 16, stride_div = 8", "align = 2");
     for arch in ARCHS {
         compile("no_mover", arch, &text).refused(1, &["no instruction of", arch, "can do this movement", "aligned to", "are certain", "^^^^", "align = BYTES"]);
     }

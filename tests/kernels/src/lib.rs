@@ -4,6 +4,8 @@
 //! crate (does it compute the right thing without a race), and the layouts' own maps (is each address the one that the
 //! layout names).
 
+pub mod sweep;
+
 use lanebook::compile::{Compiled, Storage, compile};
 use lanebook::emit::step::{Purpose, Step};
 use lanebook::ir::{Options, Program, SmallStorage, parse, verify};
@@ -141,7 +143,9 @@ pub fn lines(compiled: &Compiled<'_>, program: &Program<'_, '_>, text: &str) -> 
 pub fn shared_byte(plan: &Plan<'_>, alloc: u16, element: u32) -> u64 {
     let a = plan.allocs.get(usize::from(alloc)).expect("an allocation");
     let map = a.layout.to_layout(a.shape).expect("a layout");
-    let byte = map.view().offset_on(u64::from(element), layout::AxisId::M).expect("inside");
+    let (row, col) = a.shape.position(element);
+    let number = u64::from(row) * a.shape.col_count() + u64::from(col);
+    let byte = map.view().offset_on(number, layout::AxisId::M).expect("inside");
     u64::try_from(byte).expect("not negative") + u64::from(a.offset)
 }
 
@@ -149,7 +153,7 @@ pub fn shared_byte(plan: &Plan<'_>, alloc: u16, element: u32) -> u64 {
 #[must_use]
 pub fn element(plan: &Plan<'_>, step_move: usize, lane: u32, warp: u32, instance: u32) -> u32 {
     let m = plan.moves.get(step_move).expect("a movement");
-    m.fit.slots.at(lane) ^ m.fit.warps.at(warp) ^ m.fit.instances.at(instance)
+    m.fit.element(instance) ^ m.fit.slots.at(lane) ^ m.fit.warps.at(warp)
 }
 
 /// The movement steps of each planned movement, in order: (line, step) by instance.

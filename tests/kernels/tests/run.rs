@@ -250,8 +250,9 @@ fn every_global_address_is_the_matrix_element() {
                 assert_eq!(touching.len(), m.fit.count() as usize);
                 for (instance, (line, _)) in (0u32..).zip(touching) {
                     for thread in 0..128 {
-                        let e = u64::from(element(plan, index, thread % wave, thread / wave, instance));
-                        let (row, col) = (e >> shape.cols, e & ((1 << shape.cols) - 1));
+                        let e = element(plan, index, thread % wave, thread / wave, instance);
+                        let (row, col) = shape.position(e);
+                        let (row, col) = (u64::from(row), u64::from(col));
                         let got = out.report.addresses(*line, Space::Global, thread);
                         assert_eq!(got.len(), if is_store { 1 } else { 3 }, "{arch}: executions of line {line}");
                         for (turn, address) in (0u64..).zip(got) {

@@ -79,21 +79,10 @@ impl Report<'_> {
                 }
             } else if let Some(p) = plan.product_of(op) {
                 let s = p.product.shape;
-                let (m, n, k) = p.product.repeats;
+                let (m, n, k) = p.product.counts();
                 let (wm, wn) = p.product.warps;
                 let _ = writeln!(out, "  {}: {}", self.line(op), operation(self.program, op));
-                let _ = writeln!(
-                    out,
-                    "    m{} n{} k{}, {}x{}x{} of them a warp, {}x{} warps over m and n",
-                    s.m,
-                    s.n,
-                    s.k,
-                    1u32 << m,
-                    1u32 << n,
-                    1u32 << k,
-                    1u32 << wm,
-                    1u32 << wn
-                );
+                let _ = writeln!(out, "    m{} n{} k{}, {}x{}x{} of them a warp, {}x{} warps over m and n", s.m, s.n, s.k, m, n, k, 1u32 << wm, 1u32 << wn);
                 for (name, index) in ["A", "B", "C", "D"].into_iter().zip(p.fragments) {
                     if let Some(f) = plan.fragments.get(usize::from(index)) {
                         let _ = writeln!(

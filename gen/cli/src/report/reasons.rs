@@ -15,6 +15,7 @@ pub fn sentence(why: Reject) -> String {
         Reject::RegisterOrder => "fills consecutive registers, the tile's are in another order".into(),
         Reject::Run { byte } => format!("writes one consecutive run for the wave, the shared layout breaks it at byte {byte}"),
         Reject::Element { element_bits } => format!("splits elements of {element_bits} bits"),
+        Reject::Copies => "would write the same bytes from several lanes at once".into(),
         Reject::NotNative => "is no machine instruction here, the assembler would expand it".into(),
         Reject::Form => "addresses memory in a way that this movement cannot use".into(),
         Reject::Size => "is beyond the planner's limits for this tile".into(),
@@ -30,7 +31,7 @@ pub fn remedy(why: Reject) -> &'static str {
         Reject::Strided { .. } | Reject::Apart { .. } => {
             "let the tile's contiguous dimension be the one that is contiguous in memory, or go through shared memory"
         }
-        Reject::Share { .. } => "use a larger tile or fewer threads",
+        Reject::Share { .. } | Reject::Copies => "use a larger tile or fewer threads",
         Reject::Element { .. } | Reject::Packing { .. } => "use an element type that the architecture moves: `lanebook atoms --arch ARCH --class move`",
         Reject::Lanes { .. } => "use another number of threads",
         _ => "`lanebook atoms --arch ARCH --class move` lists what there is",

@@ -154,8 +154,8 @@ fn of_plan(tables: &Tables<'_>, arch: &Arch<'_>, program: &Program<'_, '_>, sour
         ),
         PlanError::Extents(op) => here(
             Problem::refused(
-                "a tile's extents are not two known powers of two, or the tile is too large",
-                "use two extents that are powers of two, at most 2^20 elements together",
+                "a tile's extents are not two known numbers, or the tile is too large",
+                "use two extents that are powers of two times an odd number up to 255, at most 2^20 elements together",
             ),
             op,
             operation(program, op),

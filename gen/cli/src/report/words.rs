@@ -26,7 +26,7 @@ pub fn slots(quarters: u32) -> String {
 
 /// Rows, columns and element type of a tile.
 pub fn shape(shape: TileShape, dtype: &str) -> String {
-    format!("{}x{} {dtype}", 1u64 << shape.rows, 1u64 << shape.cols)
+    format!("{}x{} {dtype}", shape.row_count(), shape.col_count())
 }
 
 /// A shared layout in a few words.
