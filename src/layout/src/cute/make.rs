@@ -1,16 +1,16 @@
 //! Layouts made from shapes: compact, ordered, alike, of coordinates; a tile repeated over a shape; threads and values.
 
 use super::shape::ceil_div;
-use super::tile::{blocked_product, raked_product};
+use super::tile::{push_blocked, raked_product};
 use super::tuple::{IntTuple, TupleRef};
 use super::walk::{Step, Walk};
 use crate::axis::AxisId;
 use crate::error::{Error, Limit, Result};
 use crate::layout::{Iter, Layout, LayoutRef, MAX_ITERS, position};
 use crate::num::Int;
-use crate::ops::{compose, right_inverse};
+use crate::ops::{push_composed, right_inverse};
 use crate::post::PostMap;
-use crate::profile::{CLOSE, OPEN};
+use crate::profile::{CLOSE, LEAF, OPEN, Profile};
 use core::cmp::Ordering;
 
 /// A layout over the tree of `shape` with one stride a leaf.
@@ -167,15 +167,41 @@ fn step(path: &mut heapless::Vec<u8, 4>) -> Result<()> {
 /// Modes stay `((block, tiles), ...)`. The post-map and offset of `block` are kept.
 ///
 /// # Errors
-/// [`Error::NotCongruent`] if `block` has more modes than `shape`; those of [`blocked_product`].
+/// [`Error::NotCongruent`] if `block` has more modes than `shape`; those of [`super::blocked_product`].
 pub fn tile_to_shape(block: &LayoutRef<'_>, shape: TupleRef<'_>, order: TupleRef<'_>) -> Result<Layout> {
-    let rank = shape.rank();
+    let tiles = tiles_of(block, shape, order)?;
+    let plain = LayoutRef { offset: &[], post: PostMap::None, ..*block };
+    let mut out = Layout::new();
+    push_blocked(&mut out, &plain, &tiles.view())?;
+    out.copy_rest(block)?;
+    Ok(out)
+}
+
+/// How many blocks cover the shape in each mode, in the given order.
+#[inline(never)]
+fn tiles_of(block: &LayoutRef<'_>, shape: TupleRef<'_>, order: TupleRef<'_>) -> Result<Layout> {
+    let tiles = counts(block, shape)?;
+    let mut modes = IntTuple::new();
+    match order.as_leaf() {
+        Some(one) => {
+            modes.open()?;
+            modes.push_leaf(one)?;
+            modes.close()?;
+        }
+        None => modes.push_node(order)?,
+    }
+    make_ordered_layout(tiles.view(), modes.view())
+}
+
+/// How many blocks cover the shape in each mode.
+#[inline(never)]
+fn counts(block: &LayoutRef<'_>, shape: TupleRef<'_>) -> Result<IntTuple> {
     let mut own = IntTuple::new();
     own.open()?;
     for (mode, _) in block.modes() {
         own.push_leaf(LayoutRef::new(mode).size()?)?;
     }
-    for _ in block.rank()..rank {
+    for _ in block.rank()..shape.rank() {
         own.push_leaf(Int::ONE)?;
     }
     own.close()?;
@@ -185,26 +211,7 @@ pub fn tile_to_shape(block: &LayoutRef<'_>, shape: TupleRef<'_>, order: TupleRef
         target.push_leaf(mode.product()?)?;
     }
     target.close()?;
-    let tiles = ceil_div(target.view(), own.view())?;
-    let order = match order.as_leaf() {
-        Some(one) => {
-            let mut tuple = IntTuple::new();
-            tuple.open()?;
-            tuple.push_leaf(one)?;
-            tuple.close()?;
-            tuple
-        }
-        None => {
-            let mut tuple = IntTuple::new();
-            tuple.push_node(order)?;
-            tuple
-        }
-    };
-    let tiles = make_ordered_layout(tiles.view(), order.view())?;
-    let plain = LayoutRef { offset: &[], post: PostMap::None, ..*block };
-    let mut out = blocked_product(&plain, &tiles.view())?;
-    out.copy_rest(&LayoutRef { replica: &[], ..*block })?;
-    Ok(out)
+    ceil_div(target.view(), own.view())
 }
 
 /// What [`make_layout_tv`] gives.
@@ -222,18 +229,24 @@ pub struct ThreadValue {
 /// Those of [`raked_product`], [`right_inverse`] and [`compose`].
 pub fn make_layout_tv(threads: &LayoutRef<'_>, values: &LayoutRef<'_>) -> Result<ThreadValue> {
     let tile = raked_product(threads, values)?;
-    let inverse = right_inverse(&tile.view())?;
-    let mut pair = IntTuple::new();
-    pair.open()?;
-    pair.push_leaf(threads.size()?)?;
-    pair.push_leaf(values.size()?)?;
-    pair.close()?;
-    let layout = compose(&inverse.view(), &make_layout(pair.view())?.view())?;
-    let mut tiler = IntTuple::new();
-    tiler.open()?;
+    let mut out = ThreadValue { tiler: IntTuple::new(), layout: Layout::new() };
+    elements(&mut out.layout, &tile.view(), threads.size()?, values.size()?)?;
+    out.tiler.open()?;
     for (mode, _) in tile.view().modes() {
-        tiler.push_leaf(LayoutRef::new(mode).size()?)?;
+        out.tiler.push_leaf(LayoutRef::new(mode).size()?)?;
     }
-    tiler.close()?;
-    Ok(ThreadValue { tiler, layout })
+    out.tiler.close()?;
+    Ok(out)
+}
+
+/// Appends the map from (thread, value) to the element of the tile.
+#[inline(never)]
+fn elements(out: &mut Layout, tile: &LayoutRef<'_>, threads: Int, values: Int) -> Result<()> {
+    let inverse = right_inverse(tile)?;
+    let pair = [Iter::symbolic(threads, if threads == Int::ONE { Int::ZERO } else { Int::ONE }, AxisId::M)?, {
+        let stride = if values == Int::ONE { Int::ZERO } else { threads };
+        Iter::symbolic(values, stride, AxisId::M)?
+    }];
+    push_composed(out, &inverse.view(), &LayoutRef { profile: Profile::from_tokens(&[OPEN, LEAF, LEAF, CLOSE]), ..LayoutRef::new(&pair) })?;
+    out.view().check()
 }

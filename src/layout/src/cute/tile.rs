@@ -16,9 +16,9 @@ use crate::axis::AxisId;
 use crate::error::{Error, Result};
 use crate::layout::{Iter, Layout, LayoutRef, MAX_MODES, position};
 use crate::num::Int;
-use crate::ops::{coalesced, compose, logical_divide as divide_one, tree_of};
+use crate::ops::{Iters, compose, push_composed, push_divided, push_merged, push_multiplied, push_repetition, push_tree};
 use crate::post::PostMap;
-use crate::profile::{CLOSE, LEAF, OPEN};
+use crate::profile::{CLOSE, LEAF, OPEN, Profile};
 
 /// By what a layout is composed, divided or repeated.
 #[derive(Clone, Copy, Debug)]
@@ -37,26 +37,26 @@ fn bare<'a>(a: &LayoutRef<'a>) -> LayoutRef<'a> {
 }
 
 /// One mode of a tiler by mode.
-fn extent_tile(extent: Int) -> Result<Layout> {
+fn extent_tile(extent: Int) -> Result<Iter> {
     let stride = if extent == Int::ONE { Int::ZERO } else { Int::ONE };
     if extent.coeff() < 1 {
         return Err(Error::BadExtent { iter: 0 });
     }
-    tree_of(&[Iter::symbolic(extent, stride, AxisId::M)?], &[])
+    Iter::symbolic(extent, stride, AxisId::M)
 }
 
-/// Applies `part` to each mode that the tiler mentions; what it gives becomes a node of the result.
+/// Applies `part` to each mode that the tiler mentions; what it appends becomes a node of `out`.
 ///
 /// `keep`: whether the modes that the tiler does not mention follow.
 fn by_mode(
+    out: &mut Layout,
     a: &LayoutRef<'_>,
     tiler: &Tiler<'_>,
     keep: bool,
     mut part: impl FnMut(&LayoutRef<'_>, &LayoutRef<'_>, &mut Layout) -> Result<()>,
-) -> Result<Layout> {
-    let mut out = Layout::new();
+) -> Result<()> {
     match tiler {
-        Tiler::Layout(t) => part(&bare(a), t, &mut out)?,
+        Tiler::Layout(t) => part(&bare(a), t, out)?,
         Tiler::Modes(tiles) => {
             let rank = a.rank();
             if tiles.len() > rank || rank > MAX_MODES {
@@ -66,7 +66,7 @@ fn by_mode(
             for (k, (shard, profile)) in a.modes().enumerate() {
                 let mode = LayoutRef { profile, ..LayoutRef::new(shard) };
                 match tiles.get(k) {
-                    Some(t) => part(&mode, t, &mut out)?,
+                    Some(t) => part(&mode, t, out)?,
                     None if keep => out.push_node(&mode)?,
                     None => {}
                 }
@@ -87,7 +87,8 @@ fn by_mode(
                     Step::Node(_, node) => {
                         let node = shard.node(node)?;
                         let extent = *extents.next().ok_or(Error::NotCongruent { node: 0 })?;
-                        part(&node, &extent_tile(extent)?.view(), &mut out)?;
+                        let tile = extent_tile(extent)?;
+                        part(&node, &LayoutRef { profile: Profile::SCALAR, ..LayoutRef::new(core::slice::from_ref(&tile)) }, out)?;
                     }
                     Step::Rest(node) | Step::Deeper(node) => {
                         let node = shard.node(node)?;
@@ -99,7 +100,7 @@ fn by_mode(
             }
         }
     }
-    Ok(out)
+    Ok(())
 }
 
 /// `a` after the tiler: by mode, with the modes that the tiler does not mention dropped.
@@ -113,15 +114,16 @@ pub fn composition(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
     if let Tiler::Layout(b) = tiler {
         return if b.shard.iter().any(|it| it.axis().is_basis()) { super::basis::compose_basis(a, b) } else { compose(a, b) };
     }
-    let mut out = by_mode(a, tiler, false, |mode, t, out| out.push_node(&compose(mode, t)?.view()))?;
+    let mut out = Layout::new();
+    by_mode(&mut out, a, tiler, false, |mode, t, out| push_composed(out, mode, t).map(|_| ()))?;
     out.copy_rest(a)?;
     out.view().check()?;
     Ok(out)
 }
 
 /// Tile and rest of each divided mode, as a pair.
-fn divided(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
-    by_mode(a, tiler, true, |mode, t, out| out.push_node(&divide_one(mode, t)?.view()))
+fn divided(out: &mut Layout, a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<()> {
+    by_mode(out, a, tiler, true, |mode, t, out| push_divided(out, mode, t))
 }
 
 /// How the tile and the rest are grouped.
@@ -160,7 +162,8 @@ fn push_modes(l: &LayoutRef<'_>, spread: bool, out: &mut Layout) -> Result<()> {
 /// # Errors
 /// Those of [`crate::ops::complement`] (of a tile) and [`compose`]; as [`composition`] for the tiler's form.
 pub fn logical_divide(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
-    let mut out = divided(a, tiler)?;
+    let mut out = Layout::new();
+    divided(&mut out, a, tiler)?;
     out.copy_rest(a)?;
     out.view().check()?;
     Ok(out)
@@ -168,21 +171,28 @@ pub fn logical_divide(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
 
 /// [`logical_divide`] as (tiles, rests). Errors as there.
 pub fn zipped_divide(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
-    regrouped(a, tiler, Grouping::Zipped, &divided(a, tiler)?, false)
+    let mut both = Layout::new();
+    divided(&mut both, a, tiler)?;
+    regrouped(a, tiler, Grouping::Zipped, &both, false)
 }
 
 /// [`logical_divide`] as (tiles, rest, rest, ...). Errors as there.
 pub fn tiled_divide(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
-    regrouped(a, tiler, Grouping::Tiled, &divided(a, tiler)?, false)
+    let mut both = Layout::new();
+    divided(&mut both, a, tiler)?;
+    regrouped(a, tiler, Grouping::Tiled, &both, false)
 }
 
 /// [`logical_divide`] as (tile, tile, ..., rest, rest, ...). Errors as there.
 pub fn flat_divide(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
-    regrouped(a, tiler, Grouping::Flat, &divided(a, tiler)?, false)
+    let mut both = Layout::new();
+    divided(&mut both, a, tiler)?;
+    regrouped(a, tiler, Grouping::Flat, &both, false)
 }
 
 /// Takes the pairs of `both` apart and groups them. `kept_first`: modes that the tiler does not mention go with the
 /// first halves.
+#[inline(never)]
 fn regrouped(a: &LayoutRef<'_>, tiler: &Tiler<'_>, how: Grouping, both: &Layout, kept_first: bool) -> Result<Layout> {
     let mut guide = Tokens::new();
     match tiler {
@@ -231,8 +241,8 @@ fn regrouped(a: &LayoutRef<'_>, tiler: &Tiler<'_>, how: Grouping, both: &Layout,
 }
 
 /// Block and repetition of each multiplied mode, as a pair.
-fn multiplied(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
-    by_mode(a, tiler, true, |mode, t, out| out.push_node(&crate::ops::logical_product(mode, t)?.view()))
+fn multiplied(out: &mut Layout, a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<()> {
+    by_mode(out, a, tiler, true, |mode, t, out| push_multiplied(out, mode, t))
 }
 
 /// CuTe's `logical_product`: `(a, complement(a, size(a) * cosize(b)) o b)` for the whole or for each mode: `a` repeated
@@ -241,7 +251,8 @@ fn multiplied(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
 /// # Errors
 /// Those of [`crate::ops::complement`] (of `a`) and [`compose`]; as [`composition`] for the tiler's form.
 pub fn logical_product(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
-    let mut out = multiplied(a, tiler)?;
+    let mut out = Layout::new();
+    multiplied(&mut out, a, tiler)?;
     out.copy_rest(a)?;
     out.view().check()?;
     Ok(out)
@@ -249,62 +260,72 @@ pub fn logical_product(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
 
 /// [`logical_product`] as (blocks, repetitions). Errors as there.
 pub fn zipped_product(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
-    regrouped(a, tiler, Grouping::Zipped, &multiplied(a, tiler)?, true)
+    let mut both = Layout::new();
+    multiplied(&mut both, a, tiler)?;
+    regrouped(a, tiler, Grouping::Zipped, &both, true)
 }
 
 /// [`logical_product`] as (blocks, repetition, repetition, ...). Errors as there.
 pub fn tiled_product(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
-    regrouped(a, tiler, Grouping::Tiled, &multiplied(a, tiler)?, true)
+    let mut both = Layout::new();
+    multiplied(&mut both, a, tiler)?;
+    regrouped(a, tiler, Grouping::Tiled, &both, true)
 }
 
 /// [`logical_product`] as (block, block, ..., repetition, repetition, ...). Errors as there.
 pub fn flat_product(a: &LayoutRef<'_>, tiler: &Tiler<'_>) -> Result<Layout> {
-    regrouped(a, tiler, Grouping::Flat, &multiplied(a, tiler)?, true)
+    let mut both = Layout::new();
+    multiplied(&mut both, a, tiler)?;
+    regrouped(a, tiler, Grouping::Flat, &both, true)
 }
 
 /// `l` with modes `1:0` appended until it has `rank` modes; a leaf becomes a 1-tuple.
-fn appended(l: &LayoutRef<'_>, rank: usize) -> Result<Layout> {
-    let mut out = Layout::new();
+fn appended(out: &mut Layout, l: &LayoutRef<'_>, rank: usize) -> Result<()> {
     out.open()?;
-    push_modes(l, true, &mut out)?;
+    push_modes(l, true, out)?;
     for _ in l.rank()..rank {
         out.push_leaf(Iter::new(1, 0, AxisId::M))?;
     }
     out.close()?;
-    out.view().check()?;
-    Ok(out)
+    out.view().check()
 }
 
 /// Mode by mode, the modes of `first` and `second` (of the same rank) as pairs.
-fn zip(first: &LayoutRef<'_>, second: &LayoutRef<'_>, merge: bool) -> Result<Layout> {
-    let mut out = Layout::new();
+fn zip(out: &mut Layout, first: &LayoutRef<'_>, second: &LayoutRef<'_>, merge: bool) -> Result<()> {
     out.open()?;
     for ((s0, p0), (s1, p1)) in first.modes().zip(second.modes()) {
-        let mut pair = Layout::new();
-        pair.open()?;
-        for (shard, profile) in [(s0, p0), (s1, p1)] {
-            pair.push_node(&LayoutRef { profile, ..LayoutRef::new(shard) })?;
-        }
-        pair.close()?;
         if merge {
-            let iters = coalesced(pair.view().shard)?;
-            out.push_node(&tree_of(&iters, pair.view().shard)?.view())?;
-        } else {
-            out.push_node(&pair.view())?;
+            push_merged_pair(out, s0, s1)?;
+            continue;
         }
+        out.open()?;
+        for (shard, profile) in [(s0, p0), (s1, p1)] {
+            out.push_node(&LayoutRef { profile, ..LayoutRef::new(shard) })?;
+        }
+        out.close()?;
     }
     out.close()?;
-    out.view().check()?;
-    Ok(out)
+    out.view().check()
+}
+
+/// Both runs of iters coalesced, as one node.
+#[inline(never)]
+fn push_merged_pair(out: &mut Layout, first: &[Iter], second: &[Iter]) -> Result<()> {
+    let mut iters = Iters::new();
+    for it in first.iter().chain(second) {
+        push_merged(&mut iters, *it)?;
+    }
+    push_tree(out, &iters, first.first().or(second.first()).map_or(AxisId::M, Iter::axis))
 }
 
 /// The product of `a` and `b`, both brought to the same rank: the modes of `a`, and those of its repetition.
-fn paired_product(a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<(Layout, Layout)> {
+#[inline(never)]
+fn paired_product(block: &mut Layout, repeat: &mut Layout, a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<()> {
     let rank = a.rank().max(b.rank());
-    let (a, b) = (appended(&bare(a), rank)?, appended(b, rank)?);
-    let both = crate::ops::logical_product(&a.view(), &b.view())?;
-    let repeat = both.view().mode(1).ok_or(Error::NoMode { mode: 1, rank: 0 })?.to_owned()?;
-    Ok((a, repeat))
+    appended(block, &bare(a), rank)?;
+    let mut tiles = Layout::new();
+    appended(&mut tiles, b, rank)?;
+    push_repetition(repeat, &block.view(), &tiles.view())
 }
 
 /// CuTe's `blocked_product`: blocks side by side; mode `k` is `(block, repetition)` of both modes `k`.
@@ -312,10 +333,18 @@ fn paired_product(a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<(Layout, Layou
 /// # Errors
 /// Those of [`logical_product`].
 pub fn blocked_product(a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<Layout> {
-    let (block, repeat) = paired_product(a, b)?;
-    let mut out = zip(&block.view(), &repeat.view(), false)?;
+    let mut out = Layout::new();
+    push_blocked(&mut out, a, b)?;
     out.copy_rest(a)?;
     Ok(out)
+}
+
+/// Appends [`blocked_product`], without what `a` has beside its shard.
+#[inline(never)]
+pub(super) fn push_blocked(out: &mut Layout, a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<()> {
+    let (mut block, mut repeat) = (Layout::new(), Layout::new());
+    paired_product(&mut block, &mut repeat, a, b)?;
+    zip(out, &block.view(), &repeat.view(), false)
 }
 
 /// CuTe's `raked_product`: blocks interleaved; mode `k` is `(repetition, block)`, coalesced.
@@ -323,8 +352,16 @@ pub fn blocked_product(a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<Layout> {
 /// # Errors
 /// Those of [`logical_product`].
 pub fn raked_product(a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<Layout> {
-    let (block, repeat) = paired_product(a, b)?;
-    let mut out = zip(&repeat.view(), &block.view(), true)?;
+    let mut out = Layout::new();
+    push_raked(&mut out, a, b)?;
     out.copy_rest(a)?;
     Ok(out)
+}
+
+/// Appends [`raked_product`], without what `a` has beside its shard.
+#[inline(never)]
+pub(super) fn push_raked(out: &mut Layout, a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<()> {
+    let (mut block, mut repeat) = (Layout::new(), Layout::new());
+    paired_product(&mut block, &mut repeat, a, b)?;
+    zip(out, &repeat.view(), &block.view(), true)
 }

@@ -1,6 +1,6 @@
 //! Complement: the layout of the positions that a layout skips.
 
-use super::{Iters, Negative, by_stride, coalesced, nest, push, refuse_rest, tree_of};
+use super::{Iters, Negative, at, by_stride, nest, push_merged, push_tree, refuse_rest};
 use crate::axis::AxisId;
 use crate::error::{Error, Result};
 use crate::layout::{Iter, Layout, LayoutRef, position};
@@ -15,6 +15,14 @@ use crate::num::Int;
 /// [`Error::NotInjective`] if a stride (by increasing stride) is no multiple of the extent times stride before it;
 /// [`Error::NegativeStride`], [`Error::WrongAxis`], [`Error::NeedsValue`], and what `a` must not have.
 pub fn complement(a: &LayoutRef<'_>, cotarget: Int) -> Result<Layout> {
+    let mut out = Layout::new();
+    push_complement(&mut out, a, cotarget)?;
+    Ok(out)
+}
+
+/// Appends [`complement`] as one node.
+#[inline(never)]
+pub(super) fn push_complement(out: &mut Layout, a: &LayoutRef<'_>, cotarget: Int) -> Result<()> {
     refuse_rest(a)?;
     let moves = |it: &&Iter| !it.is_unit() && it.stride() != Int::ZERO;
     let axis = a.shard.iter().find(moves).or(a.shard.first()).map_or(AxisId::M, Iter::axis);
@@ -25,14 +33,14 @@ pub fn complement(a: &LayoutRef<'_>, cotarget: Int) -> Result<Layout> {
     }
     let mut gaps = Iters::new();
     let mut covered = Int::ONE;
-    for (it, at, _) in &by_stride(a.shard, Negative::Refuse)? {
-        let gap = nest(it.stride(), covered, *at)?;
-        push(&mut gaps, Iter::symbolic(gap, covered, axis)?)?;
+    let order = by_stride(a.shard, Negative::Refuse)?;
+    for (it, k) in at(a.shard, &order) {
+        let gap = nest(it.stride(), covered, k)?;
+        push_merged(&mut gaps, Iter::symbolic(gap, covered, axis)?)?;
         covered = it.stride().checked_mul(it.extent())?;
     }
-    push(&mut gaps, Iter::symbolic(ceil_div(cotarget, covered)?, covered, axis)?)?;
-    let gaps = coalesced(&gaps)?;
-    tree_of(&gaps, &[Iter::new(1, 0, axis)])
+    push_merged(&mut gaps, Iter::symbolic(ceil_div(cotarget, covered)?, covered, axis)?)?;
+    push_tree(out, &gaps, axis)
 }
 
 /// `a / b` rounded up, for positive `b`; at least 1.

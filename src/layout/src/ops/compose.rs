@@ -5,7 +5,7 @@
 //! or be divided by each extent it meets, and its extent must be a multiple of each run it takes. Besides, the leaves
 //! together must not carry from one mode of `a` into the next; CuTe does not check this and answers wrongly then.
 
-use super::{Iters, coalesced, continues, push, refuse_rest};
+use super::{Iters, continues, push, push_merged, refuse_rest};
 use crate::axis::AxisId;
 use crate::error::{Error, Result};
 use crate::layout::{Iter, Layout, LayoutRef, MAX_ITERS, position};
@@ -16,9 +16,13 @@ use core::cmp::Ordering;
 /// How far the leaves of `b` reach together in one mode of `a`.
 #[derive(Clone, Copy)]
 struct Reach {
-    leaves: u32,
-    digit: Result<i64>,
+    /// The sum of the leaves' last steps, or the first number that is not known.
+    sum: Int,
+    leaves: u8,
+    overflow: bool,
 }
+
+const STILL: Reach = Reach { sum: Int::ZERO, leaves: 0, overflow: false };
 
 /// `a` after `b`; the profile is `b`'s, each leaf refined to a tuple where it takes several modes of `a`.
 ///
@@ -29,23 +33,37 @@ struct Reach {
 /// [`Error::NeedsValue`], [`Error::WrongAxis`]; what `b` must not have: [`Error::HasPostMap`],
 /// [`Error::HasReplica`], [`Error::HasOffset`]; [`Error::Capacity`], [`Error::Overflow`].
 pub fn compose(a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<Layout> {
+    let mut out = Layout::new();
+    let split = push_composed(&mut out, a, b)?;
+    out.copy_rest(a)?;
+    if b.profile.is_flat() && !split {
+        out.set_profile(Profile::FLAT)?;
+    }
+    out.view().check()?;
+    Ok(out)
+}
+
+/// Appends `a` after `b` as one node, without what `a` has beside its shard; whether a leaf was split.
+#[inline(never)]
+pub(crate) fn push_composed(out: &mut Layout, a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<bool> {
     refuse_rest(b)?;
     super::refuse_other_axes(b.shard, AxisId::M)?;
-    let mut modes = coalesced(a.shard)?;
+    let mut modes = Iters::new();
+    for it in a.shard {
+        push_merged(&mut modes, *it)?;
+    }
     // Coalescing drops extents of 1, but what lies beyond `a` follows its last stride, whatever the extent.
     let end = a.shard.last().copied().unwrap_or(Iter::new(1, 0, AxisId::M));
     if end.is_unit() && !modes.last().is_some_and(|last| continues(last, &end)) {
         push(&mut modes, end)?;
     }
-    let mut reach = [Reach { leaves: 0, digit: Ok(0) }; MAX_ITERS];
-    let mut out = Layout::new();
+    let mut reach = [STILL; MAX_ITERS];
     let mut leaves = b.shard.iter().enumerate();
     let mut split = false;
-    let flat = b.profile.is_flat();
-    if flat {
+    if b.profile.is_flat() {
         out.open()?;
         for (k, it) in leaves {
-            split |= push_leaf(&mut out, &walk(&modes, &mut reach, k, it)?)?;
+            split |= push_leaf(out, &modes, &mut reach, k, it)?;
         }
         out.close()?;
     } else {
@@ -56,29 +74,27 @@ pub fn compose(a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<Layout> {
                 LEAF => {
                     let bad = Error::BadProfile { iters: u16::from(position(b.shard.len())), leaves: u16::MAX };
                     let (k, it) = leaves.next().ok_or(bad)?;
-                    push_leaf(&mut out, &walk(&modes, &mut reach, k, it)?)?;
+                    split |= push_leaf(out, &modes, &mut reach, k, it)?;
                 }
                 _ => {}
             }
         }
     }
     check_carries(&modes, &reach)?;
-    out.copy_rest(a)?;
-    if flat && !split {
-        out.set_profile(Profile::FLAT)?;
-    }
-    out.view().check()?;
-    Ok(out)
+    Ok(split)
 }
 
 /// Appends the pieces of one leaf; whether there are several.
-fn push_leaf(out: &mut Layout, pieces: &Iters) -> Result<bool> {
+#[inline(never)]
+fn push_leaf(out: &mut Layout, modes: &Iters, reach: &mut [Reach; MAX_ITERS], leaf: usize, it: &Iter) -> Result<bool> {
+    let mut pieces = Iters::new();
+    walk(modes, reach, leaf, it, &mut pieces)?;
     if let [one] = pieces.as_slice() {
         out.push_leaf(*one)?;
         return Ok(false);
     }
     out.open()?;
-    for it in pieces {
+    for it in &pieces {
         out.push_leaf(*it)?;
     }
     out.close()?;
@@ -86,18 +102,15 @@ fn push_leaf(out: &mut Layout, pieces: &Iters) -> Result<bool> {
 }
 
 /// The pieces of leaf `b` of extent `s` and stride `d`.
-fn walk(modes: &Iters, reach: &mut [Reach; MAX_ITERS], leaf: usize, b: &Iter) -> Result<Iters> {
-    let mut pieces = Iters::new();
+fn walk(modes: &Iters, reach: &mut [Reach; MAX_ITERS], leaf: usize, b: &Iter, pieces: &mut Iters) -> Result<()> {
     let leaf = position(leaf);
     let (mut left, mut stride) = (b.extent(), b.stride());
     let first = modes.first().map_or(AxisId::M, Iter::axis);
     if stride == Int::ZERO {
-        push(&mut pieces, Iter::symbolic(left, Int::ZERO, first)?)?;
-        return Ok(pieces);
+        return push(pieces, Iter::symbolic(left, Int::ZERO, first)?);
     }
     if b.is_unit() {
-        push(&mut pieces, unit_piece(modes, stride)?)?;
-        return Ok(pieces);
+        return push(pieces, unit_piece(modes, stride)?);
     }
     let last = modes.len().saturating_sub(1);
     if stride.coeff() < 0 && last > 0 {
@@ -106,8 +119,7 @@ fn walk(modes: &Iters, reach: &mut [Reach; MAX_ITERS], leaf: usize, b: &Iter) ->
     for (k, mode) in modes.iter().enumerate() {
         let step = |run: Int| Iter::symbolic(run, stride.checked_mul(mode.stride())?, mode.axis());
         if k == last {
-            push(&mut pieces, step(left)?)?;
-            return Ok(pieces);
+            return push(pieces, step(left)?);
         }
         let extent = mode.extent();
         let misfit = || match (stride.as_known(), extent.as_known()) {
@@ -126,9 +138,8 @@ fn walk(modes: &Iters, reach: &mut [Reach; MAX_ITERS], leaf: usize, b: &Iter) ->
         }
         let fits = stays_below(left, stride, extent);
         if fits {
-            push(&mut pieces, step(left)?)?;
             note(reach, k, left, stride);
-            return Ok(pieces);
+            return push(pieces, step(left)?);
         }
         let room = extent.div_exact(stride).ok_or_else(misfit)?;
         let run = match room.compare(left) {
@@ -140,14 +151,14 @@ fn walk(modes: &Iters, reach: &mut [Reach; MAX_ITERS], leaf: usize, b: &Iter) ->
             (Some(extent), Some(run)) => Error::ExtentDivisibility { leaf, extent, run },
             _ => left.needs_value(run),
         })?;
-        push(&mut pieces, step(run)?)?;
+        push(pieces, step(run)?)?;
         note(reach, k, run, stride);
         (left, stride) = (rest, Int::ONE);
         if left == Int::ONE {
-            return Ok(pieces);
+            return Ok(());
         }
     }
-    Ok(pieces)
+    Ok(())
 }
 
 /// What a leaf of extent 1 becomes: it moves nothing, so any stride will do; this is CuTe's.
@@ -175,12 +186,16 @@ fn stays_below(run: Int, stride: Int, extent: Int) -> bool {
 
 /// Records that a leaf takes `run` steps of `stride` in mode `k`.
 fn note(reach: &mut [Reach; MAX_ITERS], k: usize, run: Int, stride: Int) {
-    if let Some(r) = reach.get_mut(k) {
-        r.leaves = r.leaves.saturating_add(1);
-        r.digit = r.digit.and_then(|sum| {
-            let top = run.value()?.saturating_sub(1).checked_mul(stride.value()?).ok_or(Error::Overflow)?;
-            sum.checked_add(top).ok_or(Error::Overflow)
-        });
+    let Some(r) = reach.get_mut(k) else { return };
+    r.leaves = r.leaves.saturating_add(1);
+    let Some(sum) = r.sum.as_known() else { return };
+    match (run.as_known(), stride.as_known()) {
+        (None, _) => r.sum = run,
+        (_, None) => r.sum = stride,
+        (Some(run), Some(stride)) => match run.saturating_sub(1).checked_mul(stride).and_then(|top| sum.checked_add(top)) {
+            Some(sum) => r.sum = Int::known(sum),
+            None => r.overflow = true,
+        },
     }
 }
 
@@ -191,7 +206,10 @@ fn check_carries(modes: &Iters, reach: &[Reach; MAX_ITERS]) -> Result<()> {
         if r.leaves < 2 {
             continue;
         }
-        let (reach, extent) = (r.digit?, mode.extent().value()?);
+        if r.overflow {
+            return Err(Error::Overflow);
+        }
+        let (reach, extent) = (r.sum.value()?, mode.extent().value()?);
         if reach >= extent {
             return Err(Error::Carry { mode: position(k), reach, extent });
         }

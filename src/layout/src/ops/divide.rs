@@ -1,6 +1,7 @@
 //! Dividing a layout by a tile, and repeating a layout as a tile.
 
-use super::{Iters, coalesced, complement, compose, push, refuse_rest, tree_of, tuple};
+use super::complement::push_complement;
+use super::{Iters, coalesced, compose, push, push_composed, refuse_rest, tree_of};
 use crate::axis::AxisId;
 use crate::error::{Error, Limit, Result};
 use crate::layout::{Iter, Layout, LayoutRef, MAX_MODES, position};
@@ -12,8 +13,26 @@ use crate::post::PostMap;
 /// # Errors
 /// Those of [`complement`] (for `t`) and [`compose`].
 pub fn logical_divide(a: &LayoutRef<'_>, t: &LayoutRef<'_>) -> Result<Layout> {
-    let rest = complement(t, a.size()?)?;
-    compose(a, &tuple(&[*t, rest.view()])?.view())
+    compose(a, &with_complement(t, a.size()?)?.view())
+}
+
+/// Appends [`logical_divide`] as one node, without what `a` has beside its shard.
+#[inline(never)]
+pub(crate) fn push_divided(out: &mut Layout, a: &LayoutRef<'_>, t: &LayoutRef<'_>) -> Result<()> {
+    let pair = with_complement(t, a.size()?)?;
+    push_composed(out, a, &pair.view())?;
+    Ok(())
+}
+
+/// The tile, and what it leaves of `size` positions.
+fn with_complement(t: &LayoutRef<'_>, size: Int) -> Result<Layout> {
+    refuse_rest(t)?;
+    let mut out = Layout::new();
+    out.open()?;
+    out.push_node(t)?;
+    push_complement(&mut out, t, size)?;
+    out.close()?;
+    Ok(out)
 }
 
 /// [`logical_divide`] of each of the first modes of `a` by its own tile; further modes are kept.
@@ -30,7 +49,7 @@ pub fn logical_divide_by_mode(a: &LayoutRef<'_>, tiles: &[LayoutRef<'_>]) -> Res
     for (k, (shard, profile)) in a.modes().enumerate() {
         let mode = LayoutRef { profile, ..LayoutRef::new(shard) };
         match tiles.get(k) {
-            Some(t) => out.push_node(&logical_divide(&mode, t)?.view())?,
+            Some(t) => push_divided(&mut out, &mode, t)?,
             None => out.push_node(&mode)?,
         }
     }
@@ -47,27 +66,42 @@ pub fn logical_divide_by_mode(a: &LayoutRef<'_>, tiles: &[LayoutRef<'_>]) -> Res
 /// Those of [`complement`] (for `a`) and [`compose`].
 pub fn logical_product(a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<Layout> {
     let shard = LayoutRef { post: PostMap::None, offset: &[], ..*a };
-    refuse_rest(b)?;
-    let repeat = if b.shard.iter().all(|it| it.is_unit() || it.stride() == Int::ZERO) {
-        still(b)?
-    } else {
-        let cosize = Int::known(b.cosize(AxisId::M)?);
-        let tiles = complement(&shard, a.size()?.checked_mul(cosize)?)?;
-        compose(&tiles.view(), b)?
-    };
-    let mut out = tuple(&[shard, repeat.view()])?;
+    let mut out = Layout::new();
+    push_multiplied(&mut out, &shard, b)?;
     out.copy_rest(a)?;
     Ok(out)
 }
 
-/// The tree of `b` with every stride 0.
-fn still(b: &LayoutRef<'_>) -> Result<Layout> {
-    let mut out = Layout::new();
-    for it in b.shard {
-        out.push_shard(Iter::symbolic(it.extent(), Int::ZERO, AxisId::M)?)?;
+/// Appends [`logical_product`] as one node, without what `a` has beside its shard.
+pub(crate) fn push_multiplied(out: &mut Layout, a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<()> {
+    refuse_rest(a)?;
+    out.open()?;
+    out.push_node(a)?;
+    push_repetition(out, a, b)?;
+    out.close()
+}
+
+/// Appends the second mode of [`logical_product`] as one node.
+#[inline(never)]
+pub(crate) fn push_repetition(out: &mut Layout, a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<()> {
+    refuse_rest(b)?;
+    if b.shard.iter().all(|it| it.is_unit() || it.stride() == Int::ZERO) {
+        return push_still(out, b);
     }
-    out.set_profile(b.profile)?;
-    Ok(out)
+    let cosize = Int::known(b.cosize(AxisId::M)?);
+    let mut tiles = Layout::new();
+    push_complement(&mut tiles, a, a.size()?.checked_mul(cosize)?)?;
+    push_composed(out, &tiles.view(), b)?;
+    Ok(())
+}
+
+/// Appends the tree of `b` with every stride 0.
+fn push_still(out: &mut Layout, b: &LayoutRef<'_>) -> Result<()> {
+    let mut iters = Iters::new();
+    for it in b.shard {
+        push(&mut iters, Iter::symbolic(it.extent(), Int::ZERO, AxisId::M)?)?;
+    }
+    out.push_node(&LayoutRef { profile: b.profile, ..LayoutRef::new(&iters) })
 }
 
 /// The exact quotient `q` with `l = q * atom`, `atom` being the fastest part: `l(x) = atom(x mod size(atom)) +

@@ -1,10 +1,10 @@
 //! Inverses of strided layouts.
 
-use super::{Iters, Negative, by_stride, coalesced, nest, push, refuse_other_axes, refuse_rest, tree_of};
+use super::{Iters, Negative, at, by_stride, nest, push, push_merged, push_tree, refuse_other_axes, refuse_rest, size_before, tree_of};
 use crate::axis::AxisId;
 use crate::coord::MAX_AXES;
 use crate::error::{Error, Result};
-use crate::layout::{Iter, Layout, LayoutRef, MAX_ITERS};
+use crate::layout::{Iter, Layout, LayoutRef, MAX_ITERS, position};
 use crate::num::Int;
 use core::cmp::Ordering;
 
@@ -28,49 +28,48 @@ pub struct Inverse {
 pub fn inverse(l: &LayoutRef<'_>) -> Result<Inverse> {
     refuse_rest(&LayoutRef { replica: &[], ..*l })?;
     let axes = l.axes()?;
-    // The iters of the shard with the size before them, then the replicas with zero.
-    let mut all: heapless::Vec<(Iter, Int), MAX_ITERS> = heapless::Vec::new();
-    let mut before = Int::ONE;
-    for it in l.shard {
-        let _ = all.push((*it, before));
-        before = before.checked_mul(it.extent())?;
-    }
-    for it in l.replica {
-        let _ = all.push((*it, Int::ZERO));
-    }
     let mut layout = Layout::new();
     layout.open()?;
     for axis in &axes {
-        let mut own = Iters::new();
-        let mut back: heapless::Vec<Int, MAX_ITERS> = heapless::Vec::new();
-        for (k, (it, weight)) in all.iter().enumerate().filter(|(_, e)| e.0.axis() == *axis && !e.0.is_unit()) {
-            if it.stride() == Int::ZERO {
-                if *weight == Int::ZERO {
-                    continue;
-                }
-                let iter = crate::layout::position(k);
-                return Err(Error::NotInjective { iter, stride: 0, unit: 1 });
-            }
-            push(&mut own, *it)?;
-            let _ = back.push(*weight);
-        }
-        let mut pieces = Iters::new();
-        let mut covered = Int::ONE;
-        for (it, at, _) in &by_stride(&own, Negative::Refuse)? {
-            let gap = nest(it.stride(), covered, *at)?;
-            if gap != Int::ONE {
-                let (stride, expected) = (it.stride().coeff(), covered.coeff());
-                return Err(Error::NotSurjective { axis: *axis, stride, expected });
-            }
-            let weight = back.get(usize::from(*at)).copied().unwrap_or(Int::ZERO);
-            push(&mut pieces, Iter::symbolic(it.extent(), weight, AxisId::M)?)?;
-            covered = it.stride().checked_mul(it.extent())?;
-        }
-        layout.push_node(&tree_of(&coalesced(&pieces)?, &[])?.view())?;
+        push_back(&mut layout, l, *axis)?;
     }
     layout.close()?;
     layout.view().check()?;
     Ok(Inverse { layout, axes })
+}
+
+/// Appends the way back from positions on one axis.
+#[inline(never)]
+fn push_back(out: &mut Layout, l: &LayoutRef<'_>, axis: AxisId) -> Result<()> {
+    // The iters that move on this axis, and what they are worth: the size before them, zero for replicas.
+    let mut own = Iters::new();
+    let mut worth: heapless::Vec<Int, MAX_ITERS> = heapless::Vec::new();
+    for (k, it) in l.shard.iter().chain(l.replica).enumerate().filter(|(_, it)| it.axis() == axis && !it.is_unit()) {
+        let copy = k >= l.shard.len();
+        if it.stride() == Int::ZERO {
+            if copy {
+                continue;
+            }
+            return Err(Error::NotInjective { iter: position(k), stride: 0, unit: 1 });
+        }
+        push(&mut own, *it)?;
+        let weight = if copy { Int::ZERO } else { size_before(l.shard, position(k))? };
+        let _ = worth.push(weight);
+    }
+    let mut pieces = Iters::new();
+    let mut covered = Int::ONE;
+    let order = by_stride(&own, Negative::Refuse)?;
+    for (it, k) in at(&own, &order) {
+        let gap = nest(it.stride(), covered, k)?;
+        if gap != Int::ONE {
+            let (stride, expected) = (it.stride().coeff(), covered.coeff());
+            return Err(Error::NotSurjective { axis, stride, expected });
+        }
+        let weight = worth.get(usize::from(k)).copied().unwrap_or(Int::ZERO);
+        push_merged(&mut pieces, Iter::symbolic(it.extent(), weight, AxisId::M)?)?;
+        covered = it.stride().checked_mul(it.extent())?;
+    }
+    push_tree(out, &pieces, AxisId::M)
 }
 
 /// CuTe's right inverse: `l(r(i)) = i` for all `i` below its size, which is the contiguous run of positions from 0.
@@ -83,7 +82,8 @@ pub fn right_inverse(l: &LayoutRef<'_>) -> Result<Layout> {
     refuse_other_axes(l.shard, AxisId::M)?;
     let mut pieces = Iters::new();
     let mut covered = Int::ONE;
-    for (it, _, before) in &by_stride(l.shard, Negative::Skip)? {
+    let order = by_stride(l.shard, Negative::Skip)?;
+    for (it, k) in at(l.shard, &order) {
         match it.stride().compare(covered) {
             Some(Ordering::Equal) => {}
             // Inside what is covered already: another iter may still go on from its end.
@@ -91,10 +91,10 @@ pub fn right_inverse(l: &LayoutRef<'_>) -> Result<Layout> {
             Some(Ordering::Greater) => break,
             None => return Err(it.stride().needs_value(covered)),
         }
-        push(&mut pieces, Iter::symbolic(it.extent(), *before, AxisId::M)?)?;
+        push_merged(&mut pieces, Iter::symbolic(it.extent(), size_before(l.shard, k)?, AxisId::M)?)?;
         covered = it.stride().checked_mul(it.extent())?;
     }
-    tree_of(&coalesced(&pieces)?, &[])
+    tree_of(&pieces, &[])
 }
 
 /// CuTe's left inverse: `r(l(i)) = i` for all `i`, up to modes of stride 0. What it gives for positions that `l` leaves
@@ -111,18 +111,19 @@ pub fn left_inverse(l: &LayoutRef<'_>) -> Result<Layout> {
     let mut pieces = Iters::new();
     // What the digit below weighs, its stride and its extent.
     let mut below = (Int::ZERO, Int::ONE, Int::ONE);
-    for (it, at, before) in &by_stride(l.shard, Negative::Refuse)? {
-        let ratio = nest(it.stride(), below.1, *at)?;
+    let order = by_stride(l.shard, Negative::Refuse)?;
+    for (it, k) in at(l.shard, &order) {
+        let ratio = nest(it.stride(), below.1, k)?;
         match ratio.compare(below.2) {
             Some(Ordering::Less) => {
-                return Err(Error::NotInjective { iter: *at, stride: it.stride().coeff(), unit: below.1.checked_mul(below.2)?.coeff() });
+                return Err(Error::NotInjective { iter: k, stride: it.stride().coeff(), unit: below.1.checked_mul(below.2)?.coeff() });
             }
             Some(_) => {}
             None => return Err(ratio.needs_value(below.2)),
         }
-        push(&mut pieces, Iter::symbolic(ratio, below.0, AxisId::M)?)?;
-        below = (*before, it.stride(), it.extent());
+        push_merged(&mut pieces, Iter::symbolic(ratio, below.0, AxisId::M)?)?;
+        below = (size_before(l.shard, k)?, it.stride(), it.extent());
     }
-    push(&mut pieces, Iter::symbolic(below.2, below.0, AxisId::M)?)?;
-    tree_of(&coalesced(&pieces)?, &[])
+    push_merged(&mut pieces, Iter::symbolic(below.2, below.0, AxisId::M)?)?;
+    tree_of(&pieces, &[])
 }

@@ -1,6 +1,6 @@
 //! Properties of a strided layout that the linear form reads off its columns.
 
-use super::{Iters, Negative, by_stride, coalesced, push};
+use super::{Iters, Negative, at, by_stride, coalesced, push};
 use crate::axis::AxisId;
 use crate::error::{Error, Result};
 use crate::layout::{Iter, LayoutRef};
@@ -25,7 +25,8 @@ pub fn is_surjective(l: &LayoutRef<'_>) -> Result<bool> {
             push(&mut own, Iter::symbolic(it.extent(), turned, *axis)?)?;
         }
         let mut covered = crate::num::Int::ONE;
-        for (it, ..) in &by_stride(&own, Negative::Refuse)? {
+        let order = by_stride(&own, Negative::Refuse)?;
+        for (it, _) in at(&own, &order) {
             match it.stride().compare(covered) {
                 Some(Ordering::Greater) => return Ok(false),
                 // Contiguous: symbols multiply.

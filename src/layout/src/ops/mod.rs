@@ -39,7 +39,9 @@ use crate::profile::Profile;
 pub use between::between;
 pub use complement::complement;
 pub use compose::compose;
+pub(crate) use compose::push_composed;
 pub use divide::{divide, divide_right, logical_divide, logical_divide_by_mode, logical_product};
+pub(crate) use divide::{push_divided, push_multiplied, push_repetition};
 pub use guarded::{Element, Guard, GuardedInverse, guarded_inverse};
 pub use inverse::{Inverse, inverse, left_inverse, right_inverse};
 pub use measure::{consecutive, free_iters, is_surjective};
@@ -55,9 +57,17 @@ pub(crate) fn push(iters: &mut Iters, it: Iter) -> Result<()> {
 /// The same map of a flat coordinate with as few iters as possible: extents of 1 dropped, contiguous neighbours
 /// merged (`stride[i+1] = extent[i] * stride[i]`, same axis). Nothing left gives `1:0`, one iter a leaf.
 pub fn coalesce(l: &LayoutRef<'_>) -> Result<Layout> {
-    let mut out = tree_of(&coalesced(l.shard)?, l.shard)?;
+    let mut out = Layout::new();
+    push_coalesced(&mut out, l.shard)?;
     out.copy_rest(l)?;
     Ok(out)
+}
+
+/// Appends the iters coalesced, as one node.
+#[inline(never)]
+pub(crate) fn push_coalesced(out: &mut Layout, iters: &[Iter]) -> Result<()> {
+    let merged = coalesced(iters)?;
+    push_tree(out, &merged, iters.first().map_or(AxisId::M, Iter::axis))
 }
 
 /// The same iters without grouping: a tuple of leaves (a single leaf stays one).
@@ -87,16 +97,24 @@ pub fn tuple(modes: &[LayoutRef<'_>]) -> Result<Layout> {
 /// The iters of [`coalesce`].
 pub(crate) fn coalesced(iters: &[Iter]) -> Result<Iters> {
     let mut out = Iters::new();
-    for it in iters.iter().filter(|it| !it.is_unit()) {
-        if let Some(last) = out.last_mut()
-            && let Some(merged) = merge(last, it)
-        {
-            *last = merged;
-            continue;
-        }
-        push(&mut out, *it)?;
+    for it in iters {
+        push_merged(&mut out, *it)?;
     }
     Ok(out)
+}
+
+/// Appends an iter to coalesced ones: a unit changes nothing, and one that goes on where the last ends makes it longer.
+pub(crate) fn push_merged(iters: &mut Iters, it: Iter) -> Result<()> {
+    if it.is_unit() {
+        return Ok(());
+    }
+    if let Some(last) = iters.last_mut()
+        && let Some(merged) = merge(last, &it)
+    {
+        *last = merged;
+        return Ok(());
+    }
+    push(iters, it)
 }
 
 /// Both iters as one, if they are contiguous and the extent fits.
@@ -115,18 +133,23 @@ pub(crate) fn continues(a: &Iter, b: &Iter) -> bool {
 /// A leaf or a tuple of leaves; `1:0` (on the axis of `source`) for no iter.
 pub(crate) fn tree_of(iters: &[Iter], source: &[Iter]) -> Result<Layout> {
     let mut out = Layout::new();
+    push_tree(&mut out, iters, source.first().map_or(AxisId::M, Iter::axis))?;
+    Ok(out)
+}
+
+/// Appends a leaf or a tuple of leaves; `1:0` on `axis` for no iter.
+pub(crate) fn push_tree(out: &mut Layout, iters: &[Iter], axis: AxisId) -> Result<()> {
     match iters {
-        [] => out.push_leaf(Iter::new(1, 0, source.first().map_or(AxisId::M, Iter::axis)))?,
-        [one] => out.push_leaf(*one)?,
+        [] => out.push_leaf(Iter::new(1, 0, axis)),
+        [one] => out.push_leaf(*one),
         many => {
             out.open()?;
             for it in many {
                 out.push_leaf(*it)?;
             }
-            out.close()?;
+            out.close()
         }
     }
-    Ok(out)
 }
 
 /// Refuses replicas, offsets and a post-map that do something.
@@ -162,29 +185,38 @@ pub(crate) enum Negative {
     Skip,
 }
 
-/// The iters that move, with their position and the size of all iters before them, by increasing stride.
-pub(crate) fn by_stride(iters: &[Iter], negative: Negative) -> Result<heapless::Vec<(Iter, u8, Int), MAX_ITERS>> {
-    let mut out: heapless::Vec<(Iter, u8, Int), MAX_ITERS> = heapless::Vec::new();
-    let mut before = Int::ONE;
+/// The positions of the iters that move, by increasing stride.
+pub(crate) fn by_stride(iters: &[Iter], negative: Negative) -> Result<heapless::Vec<u8, MAX_ITERS>> {
+    let mut out: heapless::Vec<u8, MAX_ITERS> = heapless::Vec::new();
+    let stride = |k: u8| iters.get(usize::from(k)).map_or(Int::ZERO, Iter::stride);
     for (k, it) in iters.iter().enumerate() {
         let turned = it.stride().coeff() < 0 && negative == Negative::Skip;
-        if !it.is_unit() && it.stride() != Int::ZERO && !turned {
-            let full = Error::Capacity { limit: Limit::Iters, max: MAX_ITERS as u32 };
-            for (other, ..) in &out {
-                if !other.stride().at_most(it.stride()) && !it.stride().at_most(other.stride()) {
-                    return Err(it.stride().needs_value(other.stride()));
-                }
-            }
-            if it.stride().coeff() < 0 {
-                return Err(Error::NegativeStride { iter: position(k), stride: it.stride().coeff() });
-            }
-            out.push((*it, position(k), before)).map_err(|_| full)?;
+        if it.is_unit() || it.stride() == Int::ZERO || turned {
+            continue;
         }
-        before = before.checked_mul(it.extent())?;
+        for other in &out {
+            if !stride(*other).at_most(it.stride()) && !it.stride().at_most(stride(*other)) {
+                return Err(it.stride().needs_value(stride(*other)));
+            }
+        }
+        if it.stride().coeff() < 0 {
+            return Err(Error::NegativeStride { iter: position(k), stride: it.stride().coeff() });
+        }
+        out.push(position(k)).map_err(|_| Error::Capacity { limit: Limit::Iters, max: MAX_ITERS as u32 })?;
     }
     // Symbols may be 1, so that two strides are equal: what nests for all values nests in this order.
-    crate::order::sort_by(&mut out, |a, b| a.0.stride().at_most(b.0.stride()) && !b.0.stride().at_most(a.0.stride()));
+    crate::order::sort_by(&mut out, |a, b| stride(*a).at_most(stride(*b)) && !stride(*b).at_most(stride(*a)));
     Ok(out)
+}
+
+/// The iters at these positions, with their positions.
+pub(crate) fn at<'a>(iters: &'a [Iter], order: &'a [u8]) -> impl Iterator<Item = (&'a Iter, u8)> {
+    order.iter().filter_map(|k| Some((iters.get(usize::from(*k))?, *k)))
+}
+
+/// The size of all iters before the one at a position.
+pub(crate) fn size_before(iters: &[Iter], at: u8) -> Result<Int> {
+    iters.iter().take(usize::from(at)).try_fold(Int::ONE, |size, it| size.checked_mul(it.extent()))
 }
 
 /// The quotient, or that strides do not nest.

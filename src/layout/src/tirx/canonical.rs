@@ -13,9 +13,16 @@ use crate::order::sort_by;
 /// If nothing is left of a shard, one iter `1:1` on its first axis stays. Replicas of extent 1 are dropped, the others
 /// put in order (by axis, stride, extent) but not joined, so that a factor's replicas can be found again.
 pub fn canonicalize(l: &LayoutRef<'_>) -> Result<Layout> {
-    let mut shard = coalesced(l.shard)?;
-    if let (true, Some(first)) = (shard.is_empty(), l.shard.last()) {
-        push(&mut shard, Iter::new(1, 1, first.axis()))?;
+    let mut out = Layout::new();
+    canonical_into(&mut out, l)?;
+    Ok(out)
+}
+
+/// Appends [`canonicalize`] to an empty layout.
+#[inline(never)]
+pub(super) fn canonical_into(out: &mut Layout, l: &LayoutRef<'_>) -> Result<()> {
+    for it in &canonical_shard(l)? {
+        out.push_shard(*it)?;
     }
     let mut replica = Iters::new();
     for it in l.replica.iter().filter(|it| !it.is_unit()) {
@@ -23,9 +30,23 @@ pub fn canonicalize(l: &LayoutRef<'_>) -> Result<Layout> {
     }
     let key = |it: &Iter| (it.axis(), it.stride().coeff(), it.extent().coeff());
     sort_by(&mut replica, |a, b| key(a) < key(b));
-    let mut out = Layout::from_iters(&shard)?;
-    out.copy_rest(&LayoutRef { replica: &replica, ..*l })?;
-    Ok(out)
+    out.copy_rest(&LayoutRef { replica: &replica, ..*l })
+}
+
+/// The shard iters of [`canonicalize`], fastest first.
+pub(super) fn canonical_shard(l: &LayoutRef<'_>) -> Result<Iters> {
+    let mut shard = coalesced(l.shard)?;
+    if let (true, Some(first)) = (shard.is_empty(), l.shard.last()) {
+        push(&mut shard, Iter::new(1, 1, first.axis()))?;
+    }
+    Ok(shard)
+}
+
+/// The same as written, slowest first.
+pub(super) fn canonical_written(l: &LayoutRef<'_>) -> Result<Iters> {
+    let mut shard = canonical_shard(l)?;
+    shard.reverse();
+    Ok(shard)
 }
 
 /// As [`canonicalize`], with the thread axes replaced by the one axis that counts the innermost scope's parts of the

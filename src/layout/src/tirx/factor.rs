@@ -4,13 +4,14 @@
 //! such factor exists the error names the dimension. Iters are compared after joining neighbours, so spelling does
 //! not matter; replicas are a multiset.
 
+use super::canonical::canonical_written;
 use super::group::{cut, dim};
 use super::tile::{Extents, footprint, quotient, same_rank, scale};
-use super::{bare, canonicalize, written};
+use super::{bare, canonicalize};
 use crate::error::{Error, Result};
 use crate::layout::{Iter, Layout, LayoutRef, position};
 use crate::num::Int;
-use crate::ops::{Iters, coalesced, push};
+use crate::ops::{Iters, push, push_merged};
 use crate::post::PostMap;
 
 /// The outer layout with `tile(inner, inner_shape, outer, ..) = tiled`; TIRx: `inner.is_tile_inner(tiled, ..)`.
@@ -49,8 +50,7 @@ pub fn outer_of_tile(tiled: &LayoutRef<'_>, tiled_shape: &[u32], inner: &LayoutR
 pub fn inner_of_tile(tiled: &LayoutRef<'_>, tiled_shape: &[u32], outer: &LayoutRef<'_>, outer_shape: &[u32]) -> Result<Layout> {
     let pairs = interleaved(tiled_shape, outer_shape, Known::Slow)?;
     let rank = tiled_shape.len();
-    let whole = canonicalize(tiled)?;
-    let (shard, separators) = cut(&written(&whole.view())?, &pairs)?;
+    let (shard, separators) = cut(&canonical_written(tiled)?, &pairs)?;
     let mut fast = Iters::new();
     for k in 0..rank {
         for it in dim(&shard, &separators, odd(k)) {
@@ -59,13 +59,20 @@ pub fn inner_of_tile(tiled: &LayoutRef<'_>, tiled_shape: &[u32], outer: &LayoutR
     }
     let inner = finish(&fast, tiled, outer, tiled.post, rank)?;
     // The outer steps as they must stand in the whole.
-    let canonical = canonicalize(outer)?;
-    let scaled = scale(&written(&canonical.view())?, &inner.view())?;
-    let (steps, step_seps) = cut(&scaled, outer_shape)?;
-    for k in 0..rank {
-        same_walk(dim(&shard, &separators, even(k)), dim(&steps, &step_seps, k), k)?;
-    }
+    let mut steps = canonical_written(outer)?;
+    scale(&mut steps, &inner.view())?;
+    same_steps(&shard, &separators, &steps, outer_shape)?;
     Ok(inner)
+}
+
+/// Whether the slower parts of all dimensions are `steps`, cut at `shape`.
+#[inline(never)]
+fn same_steps(shard: &[Iter], separators: &[u8], steps: &[Iter], shape: &[u32]) -> Result<()> {
+    let (steps, step_seps) = cut(steps, shape)?;
+    for k in 0..shape.len() {
+        same_walk(dim(shard, separators, even(k)), dim(&steps, &step_seps, k), k)?;
+    }
+    Ok(())
 }
 
 /// The left layout with `direct_sum(left, .., right, right_shape) = sum`; TIRx: `right.is_direct_sum_right(sum, ..)`.
@@ -150,9 +157,8 @@ fn twice(pairs: &[u32], shape: &[u32]) -> Result<()> {
 
 /// Checks that `known` is its part of each dimension of `whole` and returns the iters of the other part.
 fn other_factor(whole: &LayoutRef<'_>, pairs: &[u32], known: &LayoutRef<'_>, shape: &[u32], which: Known) -> Result<Factor> {
-    let (whole, known) = (canonicalize(whole)?, canonicalize(known)?);
-    let (all, all_seps) = cut(&written(&whole.view())?, pairs)?;
-    let (part, part_seps) = cut(&written(&known.view())?, shape)?;
+    let (all, all_seps) = cut(&canonical_written(whole)?, pairs)?;
+    let (part, part_seps) = cut(&canonical_written(known)?, shape)?;
     let mut out = Factor { shard: Iters::new(), separators: heapless::Vec::new() };
     for k in 0..shape.len() {
         let (given, wanted) = match which {
@@ -169,6 +175,7 @@ fn other_factor(whole: &LayoutRef<'_>, pairs: &[u32], known: &LayoutRef<'_>, sha
 }
 
 /// Whether two runs of iters are the same map.
+#[inline(never)]
 fn same_walk(a: &[Iter], b: &[Iter], k: usize) -> Result<()> {
     let (a, b) = (joined(a)?, joined(b)?);
     let agree = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
@@ -182,12 +189,13 @@ fn same_walk(a: &[Iter], b: &[Iter], k: usize) -> Result<()> {
 fn joined(iters: &[Iter]) -> Result<Iters> {
     let mut fastest_first = Iters::new();
     for it in iters.iter().rev() {
-        push(&mut fastest_first, *it)?;
+        push_merged(&mut fastest_first, *it)?;
     }
-    coalesced(&fastest_first)
+    Ok(fastest_first)
 }
 
 /// The wanted factor from its iters: what the whole has beyond the known factor.
+#[inline(never)]
 fn finish(shard: &[Iter], whole: &LayoutRef<'_>, known: &LayoutRef<'_>, post: PostMap, rank: usize) -> Result<Layout> {
     let mut out = bare(shard)?;
     let mut missing = Iters::new();

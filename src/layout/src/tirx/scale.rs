@@ -1,10 +1,10 @@
 //! Scale factors of block-scaled matrix products: packed into 32-bit cells, copied to every warp's lanes, reused by
 //! several instructions, and buffered in stages.
 
-use super::{bare, direct_sum};
+use super::direct_sum;
 use crate::axis::AxisId;
 use crate::error::{Error, Result};
-use crate::layout::{Iter, Layout};
+use crate::layout::{Iter, Layout, LayoutRef};
 
 /// How scale factors are stored: numbers of a machine, see [`super::facts::SCALE_ATOM`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,10 +48,14 @@ pub fn scale_factor_layout(scale: &ScaleLayout, atom: &ScaleAtom) -> Result<Layo
     let stage = groups.checked_mul(atom.per_cell).ok_or(Error::Overflow)?;
     let shared = common(steps, most);
     let cells = exact(steps, shared, 1)?;
-    let mut factors = bare(&[lanes(atom.lanes, 1), columns(scale.per_instruction, 1)])?;
-    factors.push_replica(lanes(atom.copies, atom.lanes))?;
-    let outer = bare(&[columns(groups, atom.per_cell), columns(cells, stage), columns(shared, scale.per_instruction)])?;
-    let once = direct_sum(&outer.view(), &[groups, steps], &factors.view(), &[atom.lanes, scale.per_instruction])?;
+    let copies = lanes(atom.copies, atom.lanes);
+    let factors = [columns(scale.per_instruction, 1), lanes(atom.lanes, 1)];
+    let outer = [columns(shared, scale.per_instruction), columns(cells, stage), columns(groups, atom.per_cell)];
+    let factors = LayoutRef { replica: core::slice::from_ref(&copies), ..LayoutRef::new(&factors) };
+    let outer = LayoutRef::new(&outer);
+    factors.check()?;
+    outer.check()?;
+    let once = direct_sum(&outer, &[groups, steps], &factors, &[atom.lanes, scale.per_instruction])?;
     let mut out = Layout::new();
     if scale.reuse != 1 {
         out.push_shard(columns(scale.reuse, 0))?;

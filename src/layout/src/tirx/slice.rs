@@ -5,13 +5,13 @@
 //! if the runs are halves of the iter. (Other cuts have no common stride unless the iters are contiguous, and contiguous
 //! iters are joined first. Pairs of halves are found within one iter above, not beyond its end.)
 
+use super::canonical::{canonical_into, canonical_written};
 use super::group::{cut, dim};
 use super::tile::same_rank;
-use super::{canonicalize, from_written, written};
 use crate::error::{Error, Result};
 use crate::layout::{Iter, Layout, LayoutRef, position};
 use crate::num::Int;
-use crate::ops::{Iters, coalesced, push};
+use crate::ops::{Iters, push, push_merged};
 
 /// The map of the elements in `region`, a half-open range a dimension of `shape`, renumbered from 0.
 ///
@@ -36,20 +36,22 @@ pub fn slice(l: &LayoutRef<'_>, shape: &[u32], region: &[(u32, u32)]) -> Result<
         }
     }
     same_rank(shape, &widths)?;
-    let canonical = canonicalize(l)?;
-    let (shard, separators) = cut(&written(&canonical.view())?, shape)?;
+    let (shard, separators) = cut(&canonical_written(l)?, shape)?;
     let mut kept = Iters::new();
-    let mut out_offsets = from_written(&[], &canonical.view())?;
+    let mut out = Layout::new();
+    canonical_into(&mut out, &LayoutRef { shard: &[], ..*l })?;
     for (k, (begin, end)) in region.iter().enumerate() {
         let fault = cannot(k, *begin, *end);
         let group = fastest_first(dim(&shard, &separators, k))?;
-        let run = run(&group, *begin, *end, fault, |value, it| out_offsets.add_offset(value, it.axis()))?;
+        let run = run(&group, *begin, *end, fault, |value, it| out.add_offset(value, it.axis()))?;
         for it in run.iter().rev() {
             push(&mut kept, *it)?;
         }
     }
-    let rest = out_offsets.view();
-    from_written(&kept, &rest)
+    for it in kept.iter().rev() {
+        out.push_shard(*it)?;
+    }
+    Ok(out)
 }
 
 fn cannot(k: usize, begin: u32, end: u32) -> Error {
@@ -59,9 +61,9 @@ fn cannot(k: usize, begin: u32, end: u32) -> Error {
 fn fastest_first(iters: &[Iter]) -> Result<Iters> {
     let mut out = Iters::new();
     for it in iters.iter().rev() {
-        push(&mut out, *it)?;
+        push_merged(&mut out, *it)?;
     }
-    coalesced(&out)
+    Ok(out)
 }
 
 /// The iters, fastest first, that walk over coordinates `begin..end` of `group`; `start` gets what `begin` moves.

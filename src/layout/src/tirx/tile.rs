@@ -1,7 +1,8 @@
 //! Tiling: a layout repeated at the places of another, and the direct sum, which is the same without scaling.
 
+use super::canonical::canonical_written;
+use super::canonicalize;
 use super::group::{cut, dim};
-use super::{bare, canonicalize, from_written, written};
 use crate::axis::AxisId;
 use crate::error::{Error, Result};
 use crate::layout::{Iter, Layout, LayoutRef, position};
@@ -27,9 +28,9 @@ pub fn footprint(l: &LayoutRef<'_>, axis: AxisId) -> Result<i64> {
 /// [`Error::Rank`] if the shapes differ in rank; [`Error::CannotGroup`] if one does not fit its layout;
 /// [`Error::HasPostMap`] if `outer` has one; [`Error::Capacity`], [`Error::NeedsValue`], [`Error::Overflow`].
 pub fn tile(inner: &LayoutRef<'_>, inner_shape: &[u32], outer: &LayoutRef<'_>, outer_shape: &[u32]) -> Result<Layout> {
-    let canonical = canonicalize(outer)?;
-    let scaled = scale(&written(&canonical.view())?, inner)?;
-    interleave(Part { shard: &scaled, rest: outer, shape: outer_shape }, inner, inner_shape)
+    let mut shard = canonical_written(outer)?;
+    scale(&mut shard, inner)?;
+    interleave(Part { shard: &shard, rest: outer, shape: outer_shape }, inner, inner_shape)
 }
 
 /// `left` and `right` side by side: dimension by dimension the iters of `left`, then those of `right`, as they are.
@@ -39,8 +40,7 @@ pub fn tile(inner: &LayoutRef<'_>, inner_shape: &[u32], outer: &LayoutRef<'_>, o
 /// # Errors
 /// As [`tile`]; it is `left` that must not have a post-map.
 pub fn direct_sum(left: &LayoutRef<'_>, left_shape: &[u32], right: &LayoutRef<'_>, right_shape: &[u32]) -> Result<Layout> {
-    let canonical = canonicalize(left)?;
-    interleave(Part { shard: &written(&canonical.view())?, rest: left, shape: left_shape }, right, right_shape)
+    interleave(Part { shard: &canonical_written(left)?, rest: left, shape: left_shape }, right, right_shape)
 }
 
 /// [`tile`] by a row-major layout on axis `m`, so that `current` becomes `to`.
@@ -60,8 +60,9 @@ pub fn tile_to(l: &LayoutRef<'_>, to: &[u32], current: &[u32]) -> Result<Layout>
         push(&mut rows, Iter::symbolic(extent, stride, AxisId::M)?)?;
         stride = stride.checked_mul(extent)?;
     }
-    rows.reverse();
-    tile(l, current, &bare(&rows)?.view(), &shape)
+    let outer = LayoutRef::new(&rows);
+    outer.check()?;
+    tile(l, current, &outer, &shape)
 }
 
 /// A shape of as many dimensions as fit.
@@ -83,14 +84,13 @@ pub(super) fn same_rank(a: &[u32], b: &[u32]) -> Result<()> {
     Err(Error::Rank { expected: position(a.len()), found: position(b.len()) })
 }
 
-/// The iters with their strides multiplied by the footprint of `inner` on their axis.
-pub(super) fn scale(iters: &[Iter], inner: &LayoutRef<'_>) -> Result<Iters> {
-    let mut out = Iters::new();
+/// Multiplies the strides by the footprint of `inner` on their axis.
+pub(super) fn scale(iters: &mut [Iter], inner: &LayoutRef<'_>) -> Result<()> {
     for it in iters {
         let width = Int::known(footprint(inner, it.axis())?);
-        push(&mut out, Iter::symbolic(it.extent(), it.stride().checked_mul(width)?, it.axis())?)?;
+        *it = Iter::symbolic(it.extent(), it.stride().checked_mul(width)?, it.axis())?;
     }
-    Ok(out)
+    Ok(())
 }
 
 /// The slower operand: its canonical iters as written, and what else it has.
@@ -105,22 +105,28 @@ fn interleave(slow: Part<'_>, fast: &LayoutRef<'_>, fast_shape: &[u32]) -> Resul
     if !slow.rest.post.is_identity() {
         return Err(Error::HasPostMap);
     }
-    let canonical = canonicalize(fast)?;
-    let (outer, outer_seps) = cut(slow.shard, slow.shape)?;
-    let (inner, inner_seps) = cut(&written(&canonical.view())?, fast_shape)?;
-    let mut shard = Iters::new();
-    for k in 0..slow.shape.len() {
-        let outer = dim(&outer, &outer_seps, k).iter();
-        for it in outer.chain(dim(&inner, &inner_seps, k)) {
-            push(&mut shard, *it)?;
-        }
-    }
-    let mut out = from_written(&shard, &canonical.view())?;
+    let mut merged = Layout::new();
+    merge(&mut merged, &slow, fast, fast_shape)?;
+    merged.copy_rest(fast)?;
     for it in slow.rest.replica {
-        out.push_replica(*it)?;
+        merged.push_replica(*it)?;
     }
     for o in slow.rest.offset {
-        out.add_offset(o.value(), o.axis())?;
+        merged.add_offset(o.value(), o.axis())?;
     }
-    canonicalize(&out.view())
+    canonicalize(&merged.view())
+}
+
+/// Appends the iters of both, dimension by dimension, the slower part's first (as written).
+#[inline(never)]
+fn merge(out: &mut Layout, slow: &Part<'_>, fast: &LayoutRef<'_>, fast_shape: &[u32]) -> Result<()> {
+    let (outer, outer_seps) = cut(slow.shard, slow.shape)?;
+    let (inner, inner_seps) = cut(&canonical_written(fast)?, fast_shape)?;
+    for k in (0..slow.shape.len()).rev() {
+        let outer = dim(&outer, &outer_seps, k).iter();
+        for it in outer.chain(dim(&inner, &inner_seps, k)).rev() {
+            out.push_shard(*it)?;
+        }
+    }
+    Ok(())
 }
