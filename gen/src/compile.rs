@@ -140,6 +140,10 @@ pub fn compile_sources(sources: Sources, mut diagnostics: Diagnostics, mode: Mod
         return Err(Failure { sources, diagnostics });
     }
     let tables = lower(&model, &rules::lower::lower(&rules));
+    let unlike = check::params::check(&model, &tables);
+    if !unlike.is_empty() {
+        return Err(Failure { sources, diagnostics: unlike });
+    }
     Ok(Compiled { sources, loaded, model, rules, tables })
 }
 

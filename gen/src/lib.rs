@@ -26,6 +26,7 @@ pub mod lower;
 pub mod means;
 pub mod model;
 pub mod names;
+pub mod params;
 pub mod render;
 pub mod rules;
 pub mod schema;

@@ -181,7 +181,16 @@ fn operand(operand: &model::Operand) -> t::Operand<'static> {
         extents: operand.extents.as_ref().filter(|_| operand.layout.is_some()).map_or((0, 0), |e| e.value),
         range: operand.range.as_ref().map_or((1, 0), |r| r.value),
         implicit: operand.implicit,
+        vary: vary(&operand.vary),
     }
+}
+
+fn vary(vary: &model::Vary) -> Option<&'static t::Vary<'static>> {
+    if *vary == model::Vary::default() {
+        return None;
+    }
+    let words = vary.words.iter().map(|(spelling, dtype, shift)| t::Spelling { text: text(spelling), dtype: *dtype, shift: *shift });
+    Some(one(t::Vary { words: list(words), values: list(vary.values.iter().copied()), grows: vary.grows, typed_by: vary.typed_by, scaled_by: vary.scaled_by }))
 }
 
 fn movement(atom: &model::Atom, movement: &model::Movement) -> t::Movement<'static> {

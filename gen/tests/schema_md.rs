@@ -53,5 +53,5 @@ fn every_example_is_sound() {
         }
     }
     kinds.dedup();
-    assert_eq!(kinds, ["sources", "file", "atom", "operand", "arch", "isa"]);
+    assert_eq!(kinds, ["sources", "file", "atom", "operand", "atom", "operand", "arch", "isa"]);
 }

@@ -153,6 +153,7 @@ impl Kernel<'_> {
 
     fn operand(&self, operand: &Operand<'_>, slot: Slot, out: &mut impl Write) -> Result<(), TextError> {
         match slot {
+            Slot::None | Slot::Int(_) if operand.role == Role::Immediate && operand.vary.is_some() => self.parameter(operand, slot, out)?,
             Slot::None if operand.role == Role::Immediate => out.write_str("0")?,
             Slot::None => return Err(TextError),
             Slot::Label(label) => self.label(label, out)?,
@@ -171,6 +172,19 @@ impl Kernel<'_> {
             }
         }
         Ok(())
+    }
+
+    /// A parameter of a family: the word or value of this number, or what the atom itself stands for.
+    fn parameter(&self, operand: &Operand<'_>, slot: Slot, out: &mut impl Write) -> Result<(), TextError> {
+        let vary = operand.vary.ok_or(TextError)?;
+        if vary.words.is_empty() {
+            return match (slot, vary.values.last()) {
+                (Slot::None, Some(value)) => Ok(write_number(out, u64::from(*value))?),
+                _ => self.number(slot, out),
+            };
+        }
+        let at = if let Slot::Int(k) = slot { usize::try_from(k).map_err(|_| TextError)? } else { 0 };
+        Ok(out.write_str(vary.words.get(at).ok_or(TextError)?.text)?)
     }
 
     /// A register or a tuple of consecutive ones, in the instruction set's spelling.

@@ -96,6 +96,14 @@ impl Context<'_, '_, '_, '_> {
             count: u8::try_from(count).unwrap_or(u8::MAX),
             first: reg.first.wrapping_add(index.wrapping_mul(count)),
         };
+        // The words that the element types ask for, where the atom has them as parameters.
+        let mut words: heapless::Vec<(u8, Slot), { lanebook_tables::MAX_PARAMS }> = heapless::Vec::new();
+        for (param, _) in atom.params() {
+            let typed = |k: u8| atom.operands.get(usize::from(k)).and_then(|o| o.vary).is_some_and(|vary| vary.typed_by == Some(param));
+            let Some((_, holder)) = [(s.a, a), (s.b, b), (s.c, c), (s.d, d)].into_iter().find(|(k, _)| typed(*k)) else { continue };
+            let word = self.program.type_of(holder).dtype.and_then(|dtype| atom.word_of(param, dtype));
+            let _ = words.push((param, Slot::Int(i32::from(word.ok_or(EmitError::Unplanned(op))?))));
+        }
         for k in 0..nk {
             for m in 0..nm {
                 for n in 0..nn {
@@ -104,6 +112,11 @@ impl Context<'_, '_, '_, '_> {
                     let mut args = [Slot::None; super::step::MAX_ARGS];
                     let set = [(s.a, part(ra, ia, ra_count)), (s.b, part(rb, ib, rb_count)), (s.c, part(from, ic, rc_count)), (s.d, part(rd, ic, rc_count))];
                     for (number, arg) in set {
+                        if let Some(place) = args.get_mut(usize::from(number)) {
+                            *place = arg;
+                        }
+                    }
+                    for &(number, arg) in &words {
                         if let Some(place) = args.get_mut(usize::from(number)) {
                             *place = arg;
                         }

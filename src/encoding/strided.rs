@@ -25,22 +25,21 @@ pub fn accumulators(tiles: &TableTiles<'_>, mma: &NvidiaMma, rows: u32, cols: u3
     let instr = |k: usize| mma.instr_shape.get(k).and_then(|v| u16::try_from(v).ok()).unwrap_or(0);
     let warps = |k: usize| mma.warps_per_cta.get(k).unwrap_or(1);
     let (m, n) = (instr(0), instr(1));
-    let request = TileRequest { unit: MatrixUnit::WarpGroup, side: TileSide::D, m, n, k: instr(2), accumulator_bits: 0 };
-    let unknown = EncodingError::NoInstruction { m, n, k: request.k, bits: 0 };
-    let (atom, shape) = tiles.best(&request, false).ok_or(unknown)?;
-    let d = atom.operands.get(usize::from(shape.d)).ok_or(unknown)?;
-    let own = d.layout.as_ref().ok_or(unknown)?;
+    let request = TileRequest { unit: MatrixUnit::WarpGroup, side: TileSide::D, m, n, k: instr(2), accumulator_bits: 32 };
+    let unknown = EncodingError::NoInstruction { m, n, k: request.k, bits: 32 };
+    let (instance, shape) = tiles.best(&request, false).ok_or(unknown)?;
+    let own = instance.layout(shape.d).ok_or(unknown)?;
     let group = u32::from(shape.m).checked_div(u32::from(m)).filter(|g| *g > 0).ok_or(unknown)?;
     let odd_warps = EncodingError::BadValue { field: Field::WarpsPerCta, value: warps(0) };
     let groups = warps(0).checked_div(group).filter(|g| *g > 0 && g.saturating_mul(group) == warps(0)).ok_or(odd_warps)?;
     // The instruction's iters, fastest first, cut where its columns end.
     let mut layout = Layout::new();
     let mut columns = 1u32;
-    let mut rest = own.shard.iter();
+    let mut rest = own.view().shard.iter();
     while columns < u32::from(n) {
         let it = rest.next().ok_or(EncodingError::OddTile)?;
         columns = columns.saturating_mul(it.extent_value()?);
-        layout.push_shard(*it)?;
+        push(&mut layout, it.extent_value()?, it.stride_value()?, it.axis())?;
     }
     if columns != u32::from(n) {
         return Err(EncodingError::OddTile);
@@ -48,14 +47,14 @@ pub fn accumulators(tiles: &TableTiles<'_>, mma: &NvidiaMma, rows: u32, cols: u3
     // Warps of a block: those of a group go down the rows, then the groups, then the columns.
     let across = warps(1);
     // What one instruction's result takes of a lane's registers.
-    let registers = tiles.tuple_bits(atom, d).ok_or(unknown)?;
+    let registers = tiles.tuple_bits(&instance, shape.d).ok_or(unknown)?;
     let reps = |extent: u32, tile: u32| extent.div_ceil(tile.max(1)).max(1);
     let across_reps = reps(cols, u32::from(n).saturating_mul(across));
     let down_reps = reps(rows, u32::from(shape.m).saturating_mul(groups));
     push(&mut layout, across, i64::from(warps(0)), AxisId::WARP)?;
     push(&mut layout, across_reps, registers, AxisId::BIT)?;
     for it in rest {
-        layout.push_shard(*it)?;
+        push(&mut layout, it.extent_value()?, it.stride_value()?, it.axis())?;
     }
     push(&mut layout, groups, i64::from(group), AxisId::WARP)?;
     push(&mut layout, down_reps, registers.saturating_mul(i64::from(across_reps)), AxisId::BIT)?;

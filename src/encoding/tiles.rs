@@ -3,13 +3,13 @@
 use lanebook_layout::convert::to_affine;
 use lanebook_layout::triton::{EncodingError, MatrixTiles, MatrixUnit, Tile, TileBit, TileRequest, TileSide};
 use lanebook_layout::{AxisId, LayoutRef};
-use lanebook_tables::{ArchId, Atom, MatrixShape, Operand, Tables};
+use lanebook_tables::{ArchId, Atom, Instance, MatrixShape, Operand, Tables};
 
 /// The matrix instructions of one architecture.
 ///
 /// An atom is chosen by m and n of the result and by whether one warp or several work together; among those, in this
 /// order: its accumulator has the width asked for; the architecture has it (its own are asked first); its k is the one asked for, or else its
-/// operands are the widest along k. Where no table has the m and n at all, the tile is *that of a kin*: results and
+/// operands are the widest along k; the operand is in registers. Where no table has the m and n at all, the tile is *that of a kin*: results and
 /// operands number lanes and registers in the manner of the architecture's other forms, in as many lanes. So an
 /// encoding that mixes a shape with another generation's k, as Triton allows, still has its layout.
 #[derive(Copy, Clone, Debug)]
@@ -20,9 +20,9 @@ pub struct TableTiles<'t> {
 
 /// An atom with what the choice looks at; larger is better.
 struct Candidate<'t> {
-    atom: &'t Atom<'t>,
+    instance: Instance<'t>,
     shape: MatrixShape,
-    merit: (bool, bool, u32),
+    merit: (bool, bool, u32, bool),
 }
 
 impl<'t> TableTiles<'t> {
@@ -33,7 +33,7 @@ impl<'t> TableTiles<'t> {
     }
 
     /// The best atom for a request; `any`: of whatever m and n. The architecture's own are asked first.
-    pub(super) fn best(&self, request: &TileRequest, any: bool) -> Option<(&'t Atom<'t>, MatrixShape)> {
+    pub(super) fn best(&self, request: &TileRequest, any: bool) -> Option<(Instance<'t>, MatrixShape)> {
         let arch = self.tables.arch(self.arch)?;
         let mut best: Option<Candidate<'t>> = None;
         for own in arch.atoms.iter().filter_map(|a| self.tables.atom(a.atom)) {
@@ -45,15 +45,16 @@ impl<'t> TableTiles<'t> {
                 self.offer(other, request, any, &mut best);
             }
         }
-        best.map(|b| (b.atom, b.shape))
+        best.map(|b| (b.instance, b.shape))
     }
 
     /// Takes the atom if it fits and is better.
     fn offer(&self, atom: &'t Atom<'t>, request: &TileRequest, any: bool, best: &mut Option<Candidate<'t>>) {
-        let Some(shape) = atom.matrix else { return };
-        if !any && shape.n != request.n {
-            return;
-        }
+        let instance = match any {
+            true => Some(atom.usual()),
+            false => atom.with_columns(request.n),
+        };
+        let Some((instance, shape)) = instance.and_then(|i| Some((i, i.shape()?))) else { return };
         let Some(d) = atom.operands.get(usize::from(shape.d)) else { return };
         let warps = warps_of(d);
         if (warps > 1) != (request.unit == MatrixUnit::WarpGroup) {
@@ -64,33 +65,35 @@ impl<'t> TableTiles<'t> {
         }
         let bits = |operand: &Operand<'_>| operand.dtype.and_then(|id| self.tables.dtype(id)).map_or(0, |d| d.bits);
         let depth_bits = atom.operands.get(usize::from(shape.a)).map_or(0, |a| u32::from(bits(a)).saturating_mul(u32::from(shape.k)));
-        let merit = (request.accumulator_bits == 0 || bits(d) == request.accumulator_bits, shape.k == request.k, depth_bits);
+        let in_registers = atom.operands.get(usize::from(operand(&shape, request.side))).is_some_and(|o| o.layout.is_some());
+        let merit = (request.accumulator_bits == 0 || bits(d) == request.accumulator_bits, shape.k == request.k, depth_bits, in_registers);
         if best.as_ref().is_none_or(|b| merit > b.merit) {
-            *best = Some(Candidate { atom, shape, merit });
+            *best = Some(Candidate { instance, shape, merit });
         }
     }
 
-    fn operand(&self, atom: &Atom<'t>, shape: &MatrixShape, side: TileSide) -> Option<&'t Operand<'t>> {
-        let number = match side {
-            TileSide::A => shape.a,
-            TileSide::B => shape.b,
-            TileSide::D => shape.d,
-        };
-        atom.operands.get(usize::from(number))
-    }
-
     /// Bits of an operand's register tuple in one lane.
-    pub(super) fn tuple_bits(&self, atom: &Atom<'_>, operand: &Operand<'_>) -> Option<i64> {
-        let class = self.tables.isa(atom.isa)?.classes.get(operand.class.index())?;
-        Some(i64::from(class.bits).saturating_mul(i64::from(operand.registers)))
+    pub(super) fn tuple_bits(&self, instance: &Instance<'_>, number: u8) -> Option<i64> {
+        let operand = instance.atom.operands.get(usize::from(number))?;
+        let class = self.tables.isa(instance.atom.isa)?.classes.get(operand.class.index())?;
+        Some(i64::from(class.bits).saturating_mul(i64::from(instance.registers(number)?)))
     }
 
-    fn read(&self, operand: &Operand<'_>, side: TileSide, rows: u16, cols: u16) -> Result<Tile, EncodingError> {
-        let layout = operand.layout.as_ref().ok_or(EncodingError::OperandInMemory { operand: 1 })?;
-        let bits = operand.dtype.and_then(|id| self.tables.dtype(id)).map_or(0, |d| d.bits);
-        let mut tile = tile_of(layout, bits, rows, cols)?;
+    fn read(&self, instance: &Instance<'_>, number: u8, side: TileSide, rows: u16, cols: u16) -> Result<Tile, EncodingError> {
+        let layout = instance.layout(number).ok_or(EncodingError::OperandInMemory { operand: 1 })?;
+        let bits = instance.dtype(number).and_then(|id| self.tables.dtype(id)).map_or(0, |d| d.bits);
+        let mut tile = tile_of(&layout.view(), bits, rows, cols)?;
         tile.run = tile.run_of(side);
         Ok(tile)
+    }
+}
+
+/// The operand of a side.
+fn operand(shape: &MatrixShape, side: TileSide) -> u8 {
+    match side {
+        TileSide::A => shape.a,
+        TileSide::B => shape.b,
+        TileSide::D => shape.d,
     }
 }
 
@@ -160,23 +163,20 @@ fn log2(value: u16) -> Result<u8, EncodingError> {
 impl MatrixTiles for TableTiles<'_> {
     fn tile(&self, request: TileRequest) -> Result<Tile, EncodingError> {
         let unknown = EncodingError::NoInstruction { m: request.m, n: request.n, k: request.k, bits: request.accumulator_bits };
-        if let Some((atom, shape)) = self.best(&request, false) {
-            let operand = self.operand(atom, &shape, request.side).ok_or(unknown)?;
+        if let Some((instance, shape)) = self.best(&request, false) {
+            let number = operand(&shape, request.side);
             let (rows, cols) = match request.side {
                 TileSide::A => (shape.m, shape.k),
                 TileSide::B => (shape.k, shape.n),
                 TileSide::D => (shape.m, shape.n),
             };
-            return self.read(operand, request.side, rows, cols);
+            return self.read(&instance, number, request.side, rows, cols);
         }
         if !matches!(request.unit, MatrixUnit::Mfma(_)) {
             return Err(unknown);
         }
-        let (atom, shape) = self.best(&request, true).ok_or(unknown)?;
-        let read = |side: TileSide, rows: u16, cols: u16| {
-            let operand = self.operand(atom, &shape, side).ok_or(unknown)?;
-            self.read(operand, side, rows, cols)
-        };
+        let (instance, shape) = self.best(&request, true).ok_or(unknown)?;
+        let read = |side: TileSide, rows: u16, cols: u16| self.read(&instance, operand(&shape, side), side, rows, cols);
         let result = read(TileSide::D, shape.m, shape.n)?;
         let lanes = u8::try_from(result.lane.len()).unwrap_or(0);
         let (m, n) = (log2(request.m)?, log2(request.n)?);

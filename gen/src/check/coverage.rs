@@ -9,7 +9,8 @@ use crate::model::{Atom, HwModel, Operand, Side};
 use crate::schema::Rest;
 use crate::source::Span;
 use lanebook_layout::AxisId;
-use lanebook_tables::{RegisterKind, Space};
+use lanebook_tables::{ClassId, RegisterKind, Space};
+use std::collections::BTreeSet;
 
 /// Layouts with more places than this are refused rather than enumerated.
 const MOST_PLACES: u64 = 1 << 22;
@@ -18,11 +19,16 @@ const MOST_PLACES: u64 = 1 << 22;
 #[must_use]
 pub fn check(model: &HwModel) -> Diagnostics {
     let mut diags = Diagnostics::new();
-    for atom in &model.atoms {
+    // Instances of one atom differ in few of their layouts: each is looked at once.
+    let mut seen: BTreeSet<(&str, u16, u8, Option<ClassId>, Span)> = BTreeSet::new();
+    for atom in model.every() {
         for operand in &atom.operands {
             if let (Some(layout), Some(extents), Some(dtype)) = (&operand.layout, &operand.extents, operand.dtype) {
                 let extents = [extents.value.0, extents.value.1];
                 let bits = model.dtypes[dtype.index()].bits;
+                if !seen.insert((&layout.text.value, bits, operand.registers, operand.class, operand.span)) {
+                    continue;
+                }
                 diags.extend(registers(model, atom, operand, layout, bits, &extents, operand.rest));
             }
         }
@@ -132,7 +138,8 @@ fn registers(model: &HwModel, atom: &Atom, operand: &Operand, layout: &Layout, u
                     .help("cover it, or say what becomes of it: `rest: zero`, `sign`, `keep` or `ignored`"),
             );
         }
-        (None, rest) if rest != Rest::None => {
+        // A family's narrower types may leave a rest.
+        (None, rest) if rest != Rest::None && operand.vary.typed_by.is_none() => {
             let message = format!("the layout names every bit of `{}`, there is no rest", operand.name.value);
             diags.push(Diagnostic::at(span, message).note(operand.name.span, "the operand").help("remove `rest`"));
         }

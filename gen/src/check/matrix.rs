@@ -7,7 +7,7 @@ use lanebook_tables::{Role, Space};
 #[must_use]
 pub fn check(model: &HwModel) -> Diagnostics {
     let mut diags = Diagnostics::new();
-    for atom in &model.atoms {
+    for atom in model.every() {
         if let Some(shape) = &atom.matrix {
             for (what, number, extents) in
                 [("a", shape.a, (shape.m, shape.k)), ("b", shape.b, (shape.k, shape.n)), ("c", shape.c, (shape.m, shape.n)), ("d", shape.d, (shape.m, shape.n))]

@@ -8,6 +8,7 @@ pub mod coverage;
 pub mod matrix;
 pub mod movement;
 pub mod operands;
+pub mod params;
 pub mod sync;
 pub mod template;
 

@@ -10,7 +10,7 @@ use lanebook_tables::{Role, Space};
 #[must_use]
 pub fn check(model: &HwModel) -> Diagnostics {
     let mut diags = Diagnostics::new();
-    for atom in &model.atoms {
+    for atom in model.every() {
         if let Some(movement) = &atom.movement {
             extents(movement, &mut diags);
             for (side, is_from) in [(&movement.from, true), (&movement.to, false)] {

@@ -9,7 +9,7 @@ use lanebook_tables::{AtomClass, Role};
 #[must_use]
 pub fn check(model: &HwModel) -> Diagnostics {
     let mut diags = Diagnostics::new();
-    for atom in &model.atoms {
+    for atom in model.every() {
         for operand in &atom.operands {
             one(atom, operand, &mut diags);
         }

@@ -9,7 +9,7 @@ use lanebook_tables::Role;
 #[must_use]
 pub fn check(model: &HwModel) -> Diagnostics {
     let mut diags = Diagnostics::new();
-    for atom in &model.atoms {
+    for atom in model.every() {
         pieces(atom, &mut diags);
     }
     diags

@@ -8,7 +8,7 @@ use crate::load::{Loaded, LoadedGroup};
 use crate::schema::{self, Name, Rest};
 use crate::source::Span;
 use crate::spanned::Spanned;
-use crate::{means, template};
+use crate::{means, params, template};
 use lanebook_tables::{AccessId, AtomClass, AtomCost, AtomId, ClassId, DtypeId, IsaId, Role, SourceId, Space, Status, TagId, TermNode};
 
 /// Atoms that architectures have together.
@@ -106,6 +106,19 @@ pub struct Operand {
     pub range: Option<Spanned<(i64, i64)>>,
     /// Fixed register that the text does not show.
     pub implicit: bool,
+    /// Its part in a family.
+    pub vary: Vary,
+}
+
+/// An operand's part in a family of instances: see [`lanebook_tables::Vary`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs)] // the fields are those of `lanebook_tables::Vary`
+pub struct Vary {
+    pub words: Vec<(String, Option<DtypeId>, u8)>,
+    pub values: Vec<u16>,
+    pub grows: (bool, bool, bool),
+    pub typed_by: Option<u8>,
+    pub scaled_by: Option<(u8, u8)>,
 }
 
 /// What a mover moves.
@@ -187,6 +200,8 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
     let words = Words::of(model);
     let (mut group_names, mut all) = (Names::default(), Vec::new());
     let mut groups = Vec::new();
+    let mut instances: Vec<(usize, Atom)> = Vec::new();
+    let mut instance_names = Names::default();
     for group in &loaded.groups {
         if !group_names.declare(&group.group.name, groups.len(), "group", diags) {
             continue;
@@ -195,19 +210,34 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
         if let Some(isa) = model.isa_names.find(&group.group.isa, "instruction set", diags) {
             for entry in &group.atoms {
                 if model.atom_names.declare(&entry.name, all.len(), "atom", diags) {
+                    let params = params::params(entry, diags);
                     let mut resolver = Resolver { model, words: &words, isa: &model.isas[usize::from(isa)], diags };
-                    all.push(resolver.atom(entry, group, IsaId(isa)));
+                    let (atom, members) = resolver.family(entry, &params, group, IsaId(isa));
+                    for member in members {
+                        instance_names.declare(&member.name, 0, "instance", diags);
+                        instances.push((all.len(), member));
+                    }
+                    all.push(atom);
                 }
             }
         }
         groups.push(Group { name: group.group.name.clone(), atoms: (first..all.len()).map(|at| AtomId(at as u16)).collect() });
     }
-    number(loaded, model, all, &mut groups);
+    let new = number(loaded, model, all, &mut groups);
+    model.instances = instances.into_iter().map(|(at, atom)| (AtomId(new.get(at).copied().unwrap_or(0)), atom)).collect();
+    for (id, atom) in &mut model.instances {
+        if let Some(family) = model.atoms.get(id.index()) {
+            atom.stable = family.stable;
+        }
+        if model.atom_names.get(&atom.name).is_some() {
+            diags.push(Diagnostic::at(atom.name.span, format!("an atom and an instance are both named `{}`", atom.name.value)).help("rename one of them"));
+        }
+    }
     model.groups = groups;
 }
 
 /// Atoms of the ledger by their numbers, then the others by name.
-fn number(loaded: &Loaded, model: &mut HwModel, mut all: Vec<Atom>, groups: &mut [Group]) {
+fn number(loaded: &Loaded, model: &mut HwModel, mut all: Vec<Atom>, groups: &mut [Group]) -> Vec<u16> {
     for atom in &mut all {
         let known = loaded.ledger.as_ref().and_then(|ledger| ledger.atom(&atom.name));
         atom.stable = known.unwrap_or(FIRST_LOCAL);
@@ -227,6 +257,7 @@ fn number(loaded: &Loaded, model: &mut HwModel, mut all: Vec<Atom>, groups: &mut
     for (local, atom) in (FIRST_LOCAL..).zip(model.atoms.iter_mut().filter(|a| a.stable == FIRST_LOCAL)) {
         atom.stable = local;
     }
+    new
 }
 
 struct Resolver<'a> {
@@ -237,6 +268,71 @@ struct Resolver<'a> {
 }
 
 impl Resolver<'_> {
+    /// An atom, and its instances if it has parameters.
+    fn family(&mut self, entry: &Spanned<schema::Atom>, params: &[params::Param], group: &LoadedGroup, isa: IsaId) -> (Atom, Vec<Atom>) {
+        let whole = Spanned { value: params::instance(entry, params, &params::usual(params), false, self.diags), span: entry.span };
+        let mut atom = self.atom(&whole, group, isa);
+        if params.is_empty() {
+            return (atom, Vec::new());
+        }
+        let before = self.diags.len();
+        let mut members = Vec::new();
+        for choice in params::choices(params) {
+            let one = Spanned { value: params::instance(entry, params, &choice, true, self.diags), span: entry.span };
+            members.push(self.atom(&one, group, isa));
+            if self.diags.len() > before {
+                break; // the others would say the same
+            }
+        }
+        self.vary(entry, params, &mut atom, members.first());
+        for member in &mut members {
+            for (operand, of_family) in member.operands.iter_mut().zip(&atom.operands) {
+                operand.vary.clone_from(&of_family.vary);
+            }
+        }
+        (atom, members)
+    }
+
+    /// What the operands of a family have to do with its parameters.
+    fn vary(&mut self, entry: &schema::Atom, params: &[params::Param], atom: &mut Atom, first: Option<&Atom>) {
+        let number = |name: &str| params.iter().find(|p| p.name.value == name).and_then(|p| u8::try_from(p.operand).ok());
+        // In the first instance every number is the smallest one: the iter that differs is the one that grows.
+        let grown = |operand: &Operand, small: Option<&Operand>| -> Option<u8> {
+            let (large, small) = (operand.layout.as_ref()?.view(), small?.layout.as_ref()?);
+            let differs = large.shard.iter().zip(small.view().shard).position(|(a, b)| a.extent() != b.extent());
+            differs.and_then(|at| u8::try_from(at).ok())
+        };
+        for (k, written) in entry.operands.iter().enumerate() {
+            let Some(operand) = atom.operands.get_mut(k) else { return };
+            let typed = written.dtype.as_ref().and_then(|dtype| params::mentioned(dtype)).and_then(number);
+            let by_number =
+                |text: &str| params.iter().find(|p| matches!(p.options, params::Options::Values(_)) && text.contains(&format!("{{{}", p.name.value)));
+            let scaling = written.layout.as_ref().and_then(|layout| by_number(layout));
+            let grown = grown(operand, first.and_then(|f| f.operands.get(k)));
+            operand.vary.typed_by = typed;
+            operand.vary.scaled_by = scaling.and_then(|p| Some((u8::try_from(p.operand).ok()?, grown.unwrap_or(0))));
+        }
+        for param in params {
+            let shape = entry.matrix.as_ref().map(|m| &m.value);
+            let grows = |number: fn(&schema::Matrix) -> &schema::Number<u16>| match shape.map(number) {
+                Some(schema::Number::Text(text)) => text.contains(&format!("{{{}", param.name.value)),
+                _ => false,
+            };
+            let grows = (grows(|m| &m.m), grows(|m| &m.n), grows(|m| &m.k));
+            let Some(operand) = atom.operands.get_mut(param.operand) else { continue };
+            match &param.options {
+                params::Options::Values(values) => {
+                    operand.vary.values.clone_from(values);
+                    operand.vary.grows = grows;
+                }
+                params::Options::Words(words) => {
+                    let dtype = |name: &Name| self.model.dtype_names.get(name).map(DtypeId);
+                    operand.vary.words = words.iter().map(|(text, name, shift)| (text.value.clone(), dtype(name), *shift)).collect();
+                }
+            }
+        }
+    }
+
     fn atom(&mut self, entry: &Spanned<schema::Atom>, group: &LoadedGroup, isa: IsaId) -> Atom {
         let mut operand_names = Names::default();
         let mut operands = Vec::new();
@@ -303,13 +399,14 @@ impl Resolver<'_> {
             states_class: entry.class.is_some(),
             class,
             also,
-            registers: entry.registers,
+            registers: entry.registers.value(),
             dtype: entry.dtype.as_ref().and_then(|name| self.model.dtype_names.find(name, "element type", self.diags)).map(DtypeId),
             layout: entry.layout.as_ref().and_then(|text| layouts::parse(text, self.diags)),
             extents: entry.extents.clone(),
             rest: entry.rest,
-            range: entry.range.clone(),
+            range: range(entry),
             implicit: entry.implicit,
+            vary: Vary::default(),
         }
     }
 
@@ -320,7 +417,7 @@ impl Resolver<'_> {
     fn matrix(&mut self, entry: &Spanned<schema::Matrix>, operands: &Names) -> Option<Matrix> {
         let mut find = |name| self.operand_named(name, operands);
         let (a, b, c, d) = (find(&entry.a), find(&entry.b), find(&entry.c), find(&entry.d));
-        Some(Matrix { span: entry.span, m: entry.m, n: entry.n, k: entry.k, a: a?, b: b?, c: c?, d: d? })
+        Some(Matrix { span: entry.span, m: entry.m.value(), n: entry.n.value(), k: entry.k.value(), a: a?, b: b?, c: c?, d: d? })
     }
 
     fn movement(&mut self, entry: &Spanned<schema::Movement>, operands: &Names) -> Option<Movement> {
@@ -367,6 +464,16 @@ impl Resolver<'_> {
             states_access: entry.access.is_some(),
             rest: entry.rest,
         })
+    }
+}
+
+/// The integers of an operand; a parameter's follow from its words or values.
+fn range(entry: &Spanned<schema::Operand>) -> Option<Spanned<(i64, i64)>> {
+    let of = |low: usize, high: usize| Some(Spanned { value: (low as i64, high as i64), span: entry.span });
+    match (entry.words.len(), entry.values.first(), entry.values.last()) {
+        (0, Some(low), Some(high)) => of(usize::from(*low), usize::from(*high)),
+        (0, ..) => entry.range.clone(),
+        (words, ..) => of(0, words - 1),
     }
 }
 

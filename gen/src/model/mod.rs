@@ -11,7 +11,7 @@ mod names;
 mod words;
 
 pub use archs::{Arch, ArchAtom, Bank, Counter, Hazard, Step, SyncRule};
-pub use atoms::{Atom, Group, Matrix, Movement, OffsetField, Operand, Side};
+pub use atoms::{Atom, Group, Matrix, Movement, OffsetField, Operand, Side, Vary};
 pub use isas::{FRAME_WORDS, FixedRegister, Frame, Isa, PARAM_WORDS, REGISTER_WORDS, RegisterClass};
 pub use names::Names;
 pub use words::{Access, Axis, Dtype, SourceDoc, Tag};
@@ -39,6 +39,8 @@ pub struct HwModel {
     pub groups: Vec<Group>,
     /// Atoms: those of the ledger by their numbers, then the others by name.
     pub atoms: Vec<Atom>,
+    /// Instances of atoms with parameters, each with its atom.
+    pub instances: Vec<(AtomId, Atom)>,
     /// Architectures, in file order.
     pub archs: Vec<Arch>,
     /// Atoms by name.
@@ -54,6 +56,10 @@ pub struct HwModel {
 }
 
 impl HwModel {
+    /// All atoms, then all instances of those with parameters: what checks of single atoms look at.
+    pub fn every(&self) -> impl Iterator<Item = &Atom> {
+        self.atoms.iter().chain(self.instances.iter().map(|(_, atom)| atom))
+    }
     /// The atom with this name.
     #[must_use]
     pub fn atom_named(&self, name: &str) -> Option<AtomId> {

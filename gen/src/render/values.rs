@@ -70,7 +70,9 @@ structs! {
     Counter<'_> { name, max, in_order, wait, operand }
     Hazard { producer, consumer, operand, on, producer_operand, unless_same, states, source }
     Atom<'_> { name, stable, class, isa, template, operands, movement, matrix, means, cost, counter, tags, status, sources }
-    Operand<'_> { name, role, class, also, registers, dtype, layout, extents, range, implicit }
+    Operand<'_> { name, role, class, also, registers, dtype, layout, extents, range, implicit, vary }
+    Vary<'_> { words, values, grows, typed_by, scaled_by }
+    Spelling<'_> { text, dtype, shift }
     Movement<'_> { unit_bits, extents, from, to, offsets, crosses_lanes }
     Side<'_> { space, layout, operand, base, align_bytes, slot_bytes, banks, access }
     OffsetField { operand, min, max, scale, on_from, on_to }
@@ -165,7 +167,7 @@ macro_rules! references {
         }
     )*};
 }
-references!(Movement<'_>, LayoutRef<'_>, Operand<'_>);
+references!(Movement<'_>, LayoutRef<'_>, Operand<'_>, Vary<'_>);
 
 impl Render for Operands<'_> {
     fn type_name() -> String {
@@ -203,6 +205,15 @@ impl<A: Render, B: Render> Render for (A, B) {
     }
     fn render(&self, shared: &mut Shared) -> Value {
         call("(", vec![self.0.render(shared), self.1.render(shared)])
+    }
+}
+
+impl<A: Render, B: Render, C: Render> Render for (A, B, C) {
+    fn type_name() -> String {
+        format!("({}, {}, {})", A::type_name(), B::type_name(), C::type_name())
+    }
+    fn render(&self, shared: &mut Shared) -> Value {
+        call("(", vec![self.0.render(shared), self.1.render(shared), self.2.render(shared)])
     }
 }
 

@@ -1,5 +1,5 @@
 //! Atoms as they are written.
-use super::{Name, Term};
+use super::{Name, Number, Term};
 use crate::spanned::Spanned;
 use serde::Deserialize;
 
@@ -126,7 +126,7 @@ pub struct Operand {
     pub also: Vec<Name>,
     /// Registers in the tuple.
     #[serde(default = "one")]
-    pub registers: u8,
+    pub registers: Number<u8>,
     /// Element type of a matrix operand.
     pub dtype: Option<Name>,
     /// Layout of a matrix operand.
@@ -141,10 +141,24 @@ pub struct Operand {
     /// Fixed register that the text does not show.
     #[serde(default)]
     pub implicit: bool,
+    /// A parameter that is a word of the text: which.
+    #[serde(default)]
+    pub words: Vec<Name>,
+    /// Element types that the words stand for; else each is its own name.
+    #[serde(default)]
+    pub dtypes: Vec<Name>,
+    /// Bits by which an element of the word's type lies above the start of its container; else 0.
+    #[serde(default)]
+    pub shifts: Vec<u8>,
+    /// A parameter that is a number: which values, ascending.
+    #[serde(default)]
+    pub values: Vec<u16>,
+    /// A parameter that is a number: the step of `range`, instead of `values`.
+    pub step: Option<Spanned<u16>>,
 }
 
-fn one() -> u8 {
-    1
+fn one() -> Number<u8> {
+    Number::Plain(1)
 }
 
 /// What a mover moves.
@@ -225,11 +239,11 @@ pub enum OffsetSide {
 #[serde(deny_unknown_fields, rename = "matrix")]
 pub struct Matrix {
     /// Rows.
-    pub m: u16,
+    pub m: Number<u16>,
     /// Columns.
-    pub n: u16,
+    pub n: Number<u16>,
     /// Depth.
-    pub k: u16,
+    pub k: Number<u16>,
     /// Operand A.
     pub a: Name,
     /// Operand B.

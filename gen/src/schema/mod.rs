@@ -5,12 +5,14 @@ mod agree;
 mod arch;
 mod atom;
 mod isa;
+mod number;
 mod term;
 
 pub use agree::{Agreement, Along, MatrixOperand};
 pub use arch::{Arch, Bank, Counter, Groups, Hazard, HazardOn, Place, Shared, Step, SyncRule};
 pub use atom::{Atom, Class, Cost, Matrix, Movement, OffsetField, OffsetSide, Operand, Rest, Role, Side, Space, Status};
 pub use isa::{FixedRegister, Isa, IsaFile, RegisterClass, RegisterKind, Tuples};
+pub use number::Number;
 pub use term::Term;
 
 use crate::spanned::{Entry, Spanned};

@@ -1,6 +1,6 @@
 //! Atoms: what one instruction form does.
 use crate::template::Template;
-use crate::{AccessId, ClassId, DtypeId, IsaId, SourceId, TagId, TermNode};
+use crate::{AccessId, ClassId, DtypeId, IsaId, SourceId, TagId, TermNode, Vary};
 use lanebook_layout::LayoutRef;
 
 /// One instruction form.
@@ -111,6 +111,8 @@ pub struct Operand<'a> {
     pub range: (i64, i64),
     /// The operand is a register with a fixed name that the text does not show (it must be set before).
     pub implicit: bool,
+    /// Its part in a family of instances: it is a parameter, or depends on one.
+    pub vary: Option<&'a Vary<'a>>,
 }
 
 /// The operands of an atom in the template's numbering: references, since many atoms share an operand.

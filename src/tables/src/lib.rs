@@ -10,6 +10,7 @@ mod arch;
 mod atom;
 mod name;
 mod op;
+mod param;
 mod rule;
 mod template;
 
@@ -19,6 +20,7 @@ pub use arch::{
 pub use atom::{Atom, AtomClass, AtomCost, CounterUse, MatrixShape, Movement, OffsetField, Operand, Operands, Piece, Role, Side, Source, Space, Status};
 pub use name::NameMap;
 pub use op::{LayoutTrait, OpDecl, OpRole};
+pub use param::{Instance, MAX_PARAMS, Spelling, Vary};
 pub use rule::{
     BuildNode, Cond, CondArg, IndexOp, Language, Let, MAX_INSTRUCTIONS, MAX_SLOTS, MAX_TERM, NO_SLOT, Pass, PassStep, PatternNode, Rule, RuleSet, Rules,
     TermNode, TileBuild, Weights, Word,

@@ -2,8 +2,9 @@
 
 use lanebook::TABLES;
 use lanebook_layout::{AxisId, Coord, LayoutRef};
-use lanebook_tables::{Arch, Atom, Piece};
+use lanebook_tables::{Arch, Atom, Instance, Piece};
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 /// The mnemonic: the first word of the text.
 fn mnemonic<'a>(atom: &Atom<'a>) -> &'a str {
@@ -23,6 +24,36 @@ pub fn atoms(arch: Option<&Arch<'static>>, name: &str) -> Vec<&'static Atom<'sta
     let has = |k: usize| arch.is_none_or(|a| a.atoms.iter().any(|x| x.atom.index() == k));
     let all = TABLES.atoms.iter().enumerate();
     all.filter(|(k, atom)| mnemonic(atom) == name && has(*k)).map(|(_, atom)| atom).collect()
+}
+
+/// The mnemonic of an instance: the first word of its text, with the parameters' words and numbers.
+fn instance_mnemonic(instance: &Instance<'_>) -> String {
+    let mut out = String::new();
+    for piece in instance.atom.template {
+        match piece {
+            Piece::Text(text) => match text.split_once(char::is_whitespace) {
+                Some((last, _)) => return out + last,
+                None => out.push_str(text),
+            },
+            Piece::Operand(k) => match (instance.word(k), instance.value(k)) {
+                (Some(word), _) => out.push_str(word.text),
+                (_, Some(value)) => out.push_str(&value.to_string()),
+                _ => return out,
+            },
+            _ => return out,
+        }
+    }
+    out
+}
+
+/// The instance of a table atom with this mnemonic.
+pub fn instance(name: &str) -> Option<Instance<'static>> {
+    static ALL: OnceLock<BTreeMap<String, Instance<'static>>> = OnceLock::new();
+    let all = ALL.get_or_init(|| {
+        let instances = TABLES.atoms.iter().flat_map(|atom| (0..atom.instances()).filter_map(|k| atom.instance(k)));
+        instances.map(|i| (instance_mnemonic(&i), i)).collect()
+    });
+    all.get(name).copied()
 }
 
 /// Where elements are: (lane, bit of the lane's tuple) to the element's row-major number. A lane counts over warps.

@@ -13,7 +13,7 @@ mod swizzle;
 mod tensor;
 mod tma;
 
-use super::fragment::atoms;
+use super::fragment::instance;
 use super::{Case, Suite, Verdict, has_any};
 use serde_json::Value;
 
@@ -62,11 +62,10 @@ impl Suite for Nvidia {
         let Some(ptx) = record["ptx"].as_str() else {
             return Verdict::Skipped(NO_FORM);
         };
-        let found = atoms(None, ptx);
-        let Some(atom) = found.first() else {
+        let Some(found) = instance(ptx) else {
             return Verdict::Skipped(NO_ATOM);
         };
-        let judged = if atom.matrix.is_some() { matrix::judge(atom, record) } else { moves::judge(atom, record) };
+        let judged = if found.atom.matrix.is_some() { matrix::judge(&found, record) } else { moves::judge(found.atom, record) };
         judged.unwrap_or_else(Verdict::Differ)
     }
 }

@@ -2,12 +2,12 @@
 
 use super::lanes::fragment;
 use super::{NO_FORM, Verdict};
-use lanebook_tables::Atom;
+use lanebook_tables::Instance;
 use serde_json::Value;
 
 /// `map[lane][i]` = `[row, col]` of element i, in register order.
-pub fn judge(atom: &Atom<'_>, record: &Value) -> Result<Verdict, String> {
-    let shape = atom.matrix.ok_or("no matrix")?;
+pub fn judge(found: &Instance<'_>, record: &Value) -> Result<Verdict, String> {
+    let shape = found.shape().ok_or("no matrix")?;
     let numbers: &[u8] = match record["operand"].as_str().unwrap_or("") {
         "A" => &[shape.a],
         "B" => &[shape.b],
@@ -17,12 +17,11 @@ pub fn judge(atom: &Atom<'_>, record: &Value) -> Result<Verdict, String> {
         _ => return Ok(Verdict::Skipped("sparse operands and metadata are not in the tables yet")),
     };
     for number in numbers {
-        let operand = atom.operands.get(usize::from(*number)).ok_or("no operand")?;
-        let Some(layout) = &operand.layout else {
+        let Some(layout) = found.layout(*number) else {
             return Ok(Verdict::Skipped(NO_FORM));
         };
-        let columns = u64::from(operand.extents.1);
-        fragment(layout, record, |entry| Some(entry.first()? * columns + entry.get(1)?))?;
+        let columns = if *number == shape.a { shape.k } else { shape.n };
+        fragment(&layout.view(), record, |entry| Some(entry.first()? * u64::from(columns) + entry.get(1)?))?;
     }
     Ok(Verdict::Agree)
 }
