@@ -145,7 +145,7 @@ pub fn instance(entry: &Atom, params: &[Param], choice: &[usize], named: bool, d
                 layout.value.push_str(&format!(" + {shift}@bit"));
             }
         }
-        operand.registers = Number::Plain(fill.number(&operand.registers).and_then(|n| u8::try_from(n).ok()).unwrap_or(0));
+        operand.registers = Number::Plain(fill.number(&operand.registers).unwrap_or(0));
     }
     if let Some(matrix) = &mut out.matrix {
         let matrix = &mut matrix.value;
