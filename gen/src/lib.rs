@@ -31,6 +31,7 @@ pub mod render;
 pub mod rules;
 pub mod schema;
 pub mod select;
+pub mod sketch;
 pub mod source;
 pub mod spanned;
 pub mod suggest;

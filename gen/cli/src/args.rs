@@ -74,6 +74,10 @@ pub enum Command {
     Check(Check),
     /// Update the ledger of stable numbers, hw-tables/ids.ron
     Ids(Ids),
+    /// Print what the tables weigh in a build, by choice of architectures
+    Size(Size),
+    /// Write a commented file for a new architecture
+    NewArch(NewArch),
 }
 
 const COMPILE: &str = "\
@@ -270,4 +274,41 @@ pub struct Ids {
     /// Folder that holds hw-tables/ and rules/
     #[arg(value_name = "DIR", default_value = ".")]
     pub root: PathBuf,
+}
+
+const NEW_ARCH: &str = "\
+Examples:
+  lanebook new-arch gfx955 --like gfx950         writes hw-tables/amd/gfx955.ron
+  lanebook new-arch sm_130 --like sm_90a -o -    prints it
+
+The file alone makes the architecture: the next build has it, every command knows its name.";
+
+/// Arguments of `new-arch`.
+#[derive(Debug, Args)]
+#[command(after_help = NEW_ARCH)]
+pub struct NewArch {
+    /// Its name, as its assembler spells it
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// The architecture that it takes everything from that it does not state
+    #[arg(long, value_name = "ARCH")]
+    pub like: String,
+    /// Write to this file; without it beside the other architecture's; `-` prints it
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+const SIZE: &str = "\
+Examples:
+  lanebook size                     each architecture alone, and all
+  lanebook size sm_80,gfx950        what LANEBOOK_ARCHS=sm_80,gfx950 cargo build takes
+  lanebook size --tables DIR        of the tables in a folder";
+
+/// Arguments of `size`.
+#[derive(Debug, Args)]
+#[command(after_help = SIZE)]
+pub struct Size {
+    /// Choices of architectures, each separated by commas
+    #[arg(value_name = "ARCHS")]
+    pub archs: Vec<String>,
 }

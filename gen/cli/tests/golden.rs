@@ -117,3 +117,17 @@ fn a_written_layout_without_influence_is_said() {
     assert_eq!(kernel.code, 0);
     assert!(kernel.err.contains("warning: standard input: line 11"), "{}", kernel.err);
 }
+
+#[test]
+fn sizes_of_choices() {
+    let all = run(&["size"]).fine();
+    let bytes = |text: &str, name: &str| -> usize {
+        let line = text.lines().find(|line| line.ends_with(name)).unwrap_or_else(|| panic!("{name} is missing in\n{text}"));
+        line.split_whitespace().next().and_then(|n| n.parse().ok()).expect("bytes")
+    };
+    let (one, other, both) = (bytes(&all, " sm_80"), bytes(&all, " gfx950"), bytes(&run(&["size", "sm_80,gfx950"]).fine(), " sm_80,gfx950"));
+    assert!(one < both && other < both && both < one + other, "{all}");
+    let whole: usize = all.lines().last().and_then(|line| line.split_whitespace().next()).and_then(|n| n.parse().ok()).expect("bytes");
+    assert!(both < whole && all.lines().last().is_some_and(|line| line.contains(" all ")), "{all}");
+    run(&["size", "sm_80,vax"]).refused(2, &["unknown architecture `vax`", "known: ", "gfx950"]);
+}

@@ -4,7 +4,9 @@ mod atoms;
 mod check;
 pub mod compile;
 mod ids;
+mod new_arch;
 mod show;
+mod size;
 
 use crate::args::{Cli, Command};
 use crate::problem::Problems;
@@ -20,5 +22,7 @@ pub fn run(cli: Cli) -> Result<(), Problems> {
         Command::Arch(args) => arch::run(&args, &tables::of(folder)?),
         Command::Check(args) => check::run(&args, folder),
         Command::Ids(args) => ids::run(&args),
+        Command::Size(args) => size::run(&args, &tables::of(folder)?),
+        Command::NewArch(args) => new_arch::run(&args, folder),
     }
 }
