@@ -48,7 +48,7 @@ impl Program<'_, '_> {
     /// Whether two types are the same: names compare by their text.
     #[must_use]
     pub fn same_type(&self, a: &Type, b: &Type) -> bool {
-        (a.kind, a.dtype, a.space, a.shape) == (b.kind, b.dtype, b.space, b.shape) && self.same_encoding(a, b)
+        (a.kind, a.dtype, a.space, a.shape) == (b.kind, b.dtype, b.space, b.shape) && self.same_encoding(a, b) && self.text(a.element) == self.text(b.element)
     }
     /// Whether two types have the same encoding: texts compare as texts, not as layouts.
     #[must_use]

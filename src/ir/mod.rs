@@ -34,6 +34,7 @@ mod handle;
 mod lexer;
 mod parse;
 mod parse_attr;
+mod parse_more;
 mod parse_op;
 mod parse_type;
 mod print;

@@ -50,6 +50,8 @@ struct Frame {
     mark: usize,
     /// Block that the operation stands in.
     outer: Block,
+    /// Where the operation's text begins, for one in the general quoted form: its types come after its regions.
+    quoted: Option<usize>,
 }
 
 pub(crate) struct Parser<'p, 's, 't> {
@@ -130,7 +132,7 @@ impl Parser<'_, '_, '_> {
                 Lexeme::Char(b'}') => self.close_region()?,
                 Lexeme::Label => self.label()?,
                 Lexeme::Alias if self.frames.is_empty() => self.alias()?,
-                Lexeme::ValueName | Lexeme::Word => self.operation()?,
+                Lexeme::ValueName | Lexeme::Word | Lexeme::Str => self.operation()?,
                 _ => return self.expected(Lexeme::Operation, token),
             }
         }
@@ -164,11 +166,15 @@ impl Parser<'_, '_, '_> {
     // ---- regions
     /// Opens a region whose `{` was taken.
     pub fn open_region(&mut self, op: Op, region: usize, token: Token) -> Result<Block, Error> {
+        self.open_region_of(op, region, token, None)
+    }
+    /// The same for an operation in quoted form that begins at `quoted`.
+    pub fn open_region_of(&mut self, op: Op, region: usize, token: Token, quoted: Option<usize>) -> Result<Block, Error> {
         let mark = self.program.pools.values.len();
         let Some(block) = self.program.entry(op, region) else {
             return Err(self.fail(ErrorKind::Broken, token));
         };
-        let frame = Frame { op, region, mark, outer: self.block };
+        let frame = Frame { op, region, mark, outer: self.block, quoted };
         if self.frames.push(frame).is_err() {
             return Err(self.fail(full(Pool::Depth, MAX_DEPTH), token));
         }
@@ -180,6 +186,9 @@ impl Parser<'_, '_, '_> {
         let Some(frame) = self.frames.pop() else { return self.expected(Lexeme::Operation, token) };
         self.forget_names(frame.mark);
         self.block = frame.outer;
+        if let Some(start) = frame.quoted {
+            return self.after_quoted_region(frame.op, frame.region, start, token);
+        }
         let more = match (self.program.role(frame.op), frame.region) {
             (OpRole::If, 0) => self.take_word("else"),
             (OpRole::While, 0) => {

@@ -70,6 +70,10 @@ impl Parser<'_, '_, '_> {
             }
         }
     }
+    /// The value of an operation's attribute.
+    pub(super) fn op_attr_value(&mut self, op: Op) -> Result<AttrValue, Error> {
+        self.attr_value(Owner::Op(op))
+    }
     fn attr_value(&mut self, owner: Owner) -> Result<AttrValue, Error> {
         let token = self.peek();
         let after = self.lexer.byte(token.end);
@@ -113,6 +117,7 @@ impl Parser<'_, '_, '_> {
                 }
                 _ => self.kept(token).map(AttrValue::Text),
             },
+            Lexeme::Word if after == b'<' && self.lexer.slice(token) == "array" => self.kept(token).map(AttrValue::List),
             Lexeme::Word if after == b'[' => self.kept(token).map(AttrValue::Layout),
             Lexeme::Char(b'<' | b'(') => self.kept(token).map(AttrValue::Layout),
             Lexeme::Char(b'[') => self.kept(token).map(AttrValue::List),

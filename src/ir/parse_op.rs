@@ -12,16 +12,20 @@ use super::words;
 use lanebook_tables::{OpId, OpRole};
 
 /// Names left of `=`: each stands for so many results.
-type Names = List<(Name, u16)>;
+pub(super) type Names = List<(Name, u16)>;
 
 impl Parser<'_, '_, '_> {
     /// `%a, %r:2 = name ...` or `name ...`
     pub fn operation(&mut self) -> Result<(), Error> {
         let mut names = Names::new();
+        let start = self.peek().start;
         if self.peek().kind == Lexeme::ValueName {
             self.result_names(&mut names)?;
         }
         let token = self.peek();
+        if token.kind == Lexeme::Str {
+            return self.quoted(start, &names);
+        }
         if token.kind != Lexeme::Word {
             return self.expected(Lexeme::Operation, token);
         }
@@ -38,7 +42,7 @@ impl Parser<'_, '_, '_> {
             _ => self.general(op, role, &names, token),
         }
     }
-    fn result_names(&mut self, names: &mut Names) -> Result<(), Error> {
+    pub(super) fn result_names(&mut self, names: &mut Names) -> Result<(), Error> {
         loop {
             let token = self.take(Lexeme::ValueName)?;
             let name = self.tail_name(token)?;
@@ -58,7 +62,7 @@ impl Parser<'_, '_, '_> {
             }
         }
     }
-    fn begin(&mut self, decl: Option<OpId>, token: Token) -> Result<(Op, OpRole), Error> {
+    pub(super) fn begin(&mut self, decl: Option<OpId>, token: Token) -> Result<(Op, OpRole), Error> {
         let name = self.name(token)?;
         let block = self.block;
         let op = self.program.new_op(decl, name).and_then(|op| self.program.link(op, block, None).map(|()| op));
@@ -263,7 +267,9 @@ impl Parser<'_, '_, '_> {
     /// Operands, attributes, types and maybe a region, in this order; the name is taken.
     fn general(&mut self, op: Op, role: OpRole, names: &Names, token: Token) -> Result<(), Error> {
         let regions = self.program.regions(op).next().is_some();
-        let unknown = self.program.decl_id(op).is_none();
+        // A reduction may say in a region how it combines.
+        let unknown = self.program.decl_id(op).is_none() || role == OpRole::Reduce;
+        self.leading_words(op, role, token)?;
         let mut types = Types::default();
         let mut typed = false;
         loop {
@@ -313,6 +319,16 @@ impl Parser<'_, '_, '_> {
                     types.arrow = true;
                     self.type_list(&mut types.right)?;
                     typed = true;
+                }
+                // `%a, %b, precision = tf32`
+                Lexeme::Char(b',') if !typed && self.pair_after_comma() => {
+                    self.next();
+                    self.pair(op)?;
+                }
+                Lexeme::Word if typed && !types.arrow && self.lexer.slice(at) == "to" => {
+                    self.next();
+                    types.arrow = true;
+                    self.type_list(&mut types.right)?;
                 }
                 Lexeme::Char(b'{') if self.at_dictionary(regions || unknown) => self.dictionary(op)?,
                 Lexeme::Char(b'{') if regions || unknown => {
@@ -389,7 +405,8 @@ impl Parser<'_, '_, '_> {
         }
         loop {
             self.operand(op)?;
-            if self.take_if(Lexeme::Char(b',')) {
+            if self.peek().kind == Lexeme::Char(b',') && (close != 0 || !self.pair_after_comma()) {
+                self.next();
                 continue;
             }
             if close != 0 {
@@ -435,7 +452,9 @@ impl Parser<'_, '_, '_> {
         Ok(value)
     }
     /// Results and operand types, once the types are known.
-    fn finish(&mut self, op: Op, names: &Names, types: &Types, token: Token) -> Result<(), Error> {
+    pub(super) fn finish(&mut self, op: Op, names: &Names, types: &Types, token: Token) -> Result<(), Error> {
+        let mut implied = Types::default();
+        let types = if self.implied(op, names, types, &mut implied, token)? { &implied } else { types };
         let least = usize::from(self.program.decl(op).map_or(0, |decl| decl.results.0));
         let named = names.iter().fold(0usize, |sum, (_, count)| sum.saturating_add(usize::from(*count)));
         let count = match (names.is_empty(), types.arrow) {

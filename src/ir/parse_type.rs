@@ -77,23 +77,35 @@ impl Parser<'_, '_, '_> {
     }
     /// `tensor<128x?xf16, #space, layout>`; the word is not yet taken.
     fn tile(&mut self, kind: TypeKind) -> Result<Type, Error> {
-        let word = self.next();
+        self.next();
         self.take(Lexeme::Char(b'<'))?;
         let mut ty = Type { shape: Shape::UNKNOWN, ..Type::bare(kind) };
         if !self.take_if(Lexeme::Ellipsis) {
             ty.shape = self.extents()?;
-            self.lexer.skip_blanks();
-            if self.lexer.byte(self.lexer.at) == b'!' {
-                self.lexer.at = word.start;
-                return self.other(word);
-            }
             let token = self.peek();
             match token.kind {
-                Lexeme::Word if self.lexer.slice(token) == "index" => ty.dtype = None,
-                Lexeme::Word => ty.dtype = Some(self.dtype(token)?),
+                Lexeme::Char(b'!') => {
+                    let Some(end) = self.lexer.balanced(token.start, b", \n\t") else { return Err(self.fail(ErrorKind::Unclosed, token)) };
+                    if end <= token.start.saturating_add(1) {
+                        return self.expected(Lexeme::Dtype, token);
+                    }
+                    ty.element = self.span(token.start, end)?;
+                    self.lexer.at = end;
+                }
+                Lexeme::Word if self.lexer.slice(token) == "index" => {
+                    self.next();
+                }
+                Lexeme::Word => {
+                    match self.dtype(token) {
+                        Ok(dtype) => ty.dtype = Some(dtype),
+                        // Another system's spelling: kept as it is.
+                        Err(_) if self.options.keep_unknown => ty.element = self.name(token)?,
+                        Err(error) => return Err(error),
+                    }
+                    self.next();
+                }
                 _ => return self.expected(Lexeme::Dtype, token),
             }
-            self.next();
         }
         while self.take_if(Lexeme::Char(b',')) {
             self.encoding(&mut ty)?;

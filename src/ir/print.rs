@@ -443,6 +443,14 @@ impl Printer<'_, '_, '_> {
             self.put(program.symbol(op))?;
             skip = &[words::CALLEE];
         }
+        if let Some(AttrValue::Text(words)) = program.attr(op, words::PREFIX) {
+            self.put(" ")?;
+            self.put(program.text(words))?;
+            if program.operand(op, 0).is_some() {
+                self.put(",")?;
+            }
+            skip = &[words::PREFIX];
+        }
         if program.operand(op, 0).is_some() {
             self.put(if role == OpRole::Call { "(" } else { " " })?;
             self.operands(op, 0)?;
@@ -482,6 +490,7 @@ impl Printer<'_, '_, '_> {
         let free = |value: Value| matches!(program.def(value), Def::Argument(block, _) if block == program.root()) && !elided(value);
         let short = matches!(role, OpRole::Alloc | OpRole::Constant | OpRole::Matrix | OpRole::Select | OpRole::View | OpRole::Elementwise | OpRole::Index);
         let bare = role == OpRole::If;
+        let short = short && !program.has_attr(op, words::PREFIX);
         if (short && !program.operands(op).any(free)) || program.operand(op, 0).is_none() && role != OpRole::Call && !bare {
             self.put(" : ")?;
             for (number, value) in program.results(op).enumerate() {

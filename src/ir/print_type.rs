@@ -95,7 +95,7 @@ impl Printer<'_, '_, '_> {
                         }
                         self.put("x")?;
                     }
-                    self.put(dtype)?;
+                    self.put(if ty.element.is_empty() { dtype } else { program.text(ty.element) })?;
                 } else {
                     self.put("...")?;
                 }

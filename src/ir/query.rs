@@ -177,8 +177,15 @@ impl<'t> Program<'_, 't> {
     /// integers or fewer.
     #[must_use]
     pub fn list<'o>(&self, list: Name, out: &'o mut [i64]) -> Option<&'o [i64]> {
-        let body = self.text(list).trim_ascii().as_bytes();
-        let [b'[', inner @ .., b']'] = body else { return None };
+        let body = self.text(list).trim_ascii();
+        let inner = match body.as_bytes() {
+            [b'[', inner @ .., b']'] => inner,
+            // `array<i32: 1, 0>`
+            _ => {
+                let (_, inner) = body.strip_prefix("array<")?.strip_suffix('>')?.split_once(':')?;
+                inner.as_bytes()
+            }
+        };
         let mut count = 0usize;
         if !inner.trim_ascii().is_empty() {
             for item in inner.split(|byte| *byte == b',') {

@@ -117,6 +117,8 @@ pub struct Type {
     pub shape: Shape,
     /// Layout.
     pub encoding: Encoding,
+    /// Text of an element type that is only kept, e.g. `!tt.ptr<f16>` (`dtype` is then `None`); empty otherwise.
+    pub element: Name,
 }
 
 impl Type {
@@ -130,7 +132,7 @@ impl Type {
     /// A type of this kind and nothing else.
     #[must_use]
     pub const fn bare(kind: TypeKind) -> Self {
-        Self { kind, dtype: None, space: None, shape: Shape::SCALAR, encoding: Encoding::None }
+        Self { kind, dtype: None, space: None, shape: Shape::SCALAR, encoding: Encoding::None, element: Name::EMPTY }
     }
     /// A scalar.
     #[must_use]
@@ -178,6 +180,11 @@ impl Type {
     #[must_use]
     pub const fn is_tile(&self) -> bool {
         matches!(self.kind, TypeKind::Tensor | TypeKind::Memref)
+    }
+    /// A tile of elements whose type is only kept: pointers.
+    #[must_use]
+    pub const fn is_kept(&self) -> bool {
+        self.is_tile() && !self.element.is_empty()
     }
     /// Lives in memory: a memref, or a tensor in shared, global or tensor memory.
     #[must_use]

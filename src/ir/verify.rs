@@ -84,7 +84,8 @@ fn operation(program: &Program<'_, '_>, op: Op) -> Result<(), ErrorKind> {
     if role.is_terminator() && program.next(op).is_some() {
         return Err(ErrorKind::EarlyTerminator);
     }
-    let outside = program.parent(op).is_none();
+    // A module is an operation that is only kept, and functions may stand in it.
+    let outside = program.parent(op).is_none_or(|parent| program.role(parent) == OpRole::Opaque);
     if (role == OpRole::Function) && !outside {
         return Err(ErrorKind::Misplaced);
     }
@@ -104,7 +105,8 @@ fn counts(program: &Program<'_, '_>, op: Op) -> Result<(), ErrorKind> {
         return Err(ErrorKind::ResultCount { least: decl.results.0, most: decl.results.1, found: small(found) });
     }
     let found = program.regions(op).count();
-    if found != usize::from(decl.regions) {
+    let combiner = decl.role == OpRole::Reduce && found == 1;
+    if found != usize::from(decl.regions) && !combiner {
         return Err(ErrorKind::RegionCount { expected: decl.regions, found: small(found) });
     }
     Ok(())

@@ -86,7 +86,7 @@ impl Checked<'_, '_, '_> {
         match want {
             _ if matches!(ty.kind, TypeKind::Elided | TypeKind::Other) => true,
             Want::Tile => ty.is_tile(),
-            Want::Memory => ty.is_memory() || (ty.is_tile() && !ty.shape.is_known()),
+            Want::Memory => ty.is_memory() || ty.is_kept() || (ty.is_tile() && !ty.shape.is_known()),
             Want::Registers => ty.is_tile() && !ty.is_memory(),
             Want::Index | Want::Condition => matches!(ty.kind, TypeKind::Index | TypeKind::Scalar),
             Want::Matrix => ty.is_tile() && (!ty.shape.is_known() || ty.shape.rank() == 2),
@@ -136,6 +136,10 @@ impl Checked<'_, '_, '_> {
     fn moved(self, from: Slot, to: Slot) -> Check {
         self.kind(from, Want::Tile)?;
         self.kind(to, Want::Tile)?;
+        if self.ty(from).is_kept() || self.ty(to).is_kept() {
+            // Through a tile of pointers, which has the tile's shape.
+            return self.same(from, to, false);
+        }
         self.dtypes(from, to)?;
         // Rows chosen by an index tile have shapes of their own.
         if matches!((from, to), (_, Slot::Result(_))) && self.program.operand_count(self.op) > 1

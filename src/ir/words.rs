@@ -30,6 +30,7 @@ const WORDS: &[&str] = &[
     "visibility",
     "results",
     "div",
+    "prefix",
 ];
 
 /// Attribute: work items in a block, on a function.
@@ -61,6 +62,8 @@ pub const MAP: &str = "map";
 /// Attribute: a function's name.
 pub const SYM_NAME: &str = "sym_name";
 
+/// Attribute: words written before the operands (`slt`, `x`).
+pub const PREFIX: &str = "prefix";
 /// Attribute: text for the outside world.
 pub const NAME: &str = "name";
 /// Attribute: `public` or `private`, on a function.

@@ -1,0 +1,173 @@
+//! What other systems' texts add to the general form: words before the operands, quoted names with regions before the
+//! types, types that stand for operands and results at once.
+use super::attr::AttrValue;
+use super::error::{Error, ErrorKind, Lexeme};
+use super::handle::{Name, Op};
+use super::lexer::Token;
+use super::parse::{List, Parser};
+use super::parse_op::Names;
+use super::parse_type::Types;
+use super::types::Type;
+use super::words;
+use lanebook_tables::{DtypeId, OpRole};
+
+impl Parser<'_, '_, '_> {
+    /// `name slt, %a, %b` or `name x : T`: words on the line of the name, kept as attribute `prefix`.
+    pub(super) fn leading_words(&mut self, op: Op, role: OpRole, token: Token) -> Result<(), Error> {
+        let kept = self.program.decl_id(op).is_none() || matches!(role, OpRole::Index | OpRole::Elementwise | OpRole::Atomic);
+        let first = self.peek();
+        let same_line = |from: usize, to: usize| self.lexer.text.get(from..to).is_some_and(|between| !between.contains('\n'));
+        if !kept || first.kind != Lexeme::Word || !same_line(token.end, first.start) || matches!(self.lexer.slice(first), "attributes" | words::MASK) {
+            return Ok(());
+        }
+        if matches!(self.lexer.byte(first.end), b'<' | b'(') {
+            return Ok(());
+        }
+        let mut last = self.next();
+        while self.peek().kind == Lexeme::Char(b',') {
+            let word = self.word_after_comma();
+            self.next();
+            if !word {
+                break;
+            }
+            last = self.take(Lexeme::Word)?;
+        }
+        let text = self.span(first.start, last.end)?;
+        let done = self.program.word(words::PREFIX).and_then(|key| self.program.push_attr(op, key, AttrValue::Text(text)));
+        self.put(done, first)
+    }
+    /// Whether a word follows the comma that comes next.
+    pub(super) fn word_after_comma(&mut self) -> bool {
+        let mut ahead = self.lexer;
+        ahead.next();
+        ahead.next().kind == Lexeme::Word
+    }
+    /// Whether `word =` follows the comma that comes next.
+    pub(super) fn pair_after_comma(&mut self) -> bool {
+        let mut ahead = self.lexer;
+        ahead.next();
+        ahead.next().kind == Lexeme::Word && ahead.next().kind == Lexeme::Char(b'=')
+    }
+    /// `key = value` outside of a dictionary.
+    pub(super) fn pair(&mut self, op: Op) -> Result<(), Error> {
+        let token = self.take(Lexeme::Word)?;
+        let key = self.name(token)?;
+        if self.program.has_attr(op, self.program.text(key)) {
+            return Err(self.fail(ErrorKind::AttrTwice, token));
+        }
+        self.take(Lexeme::Char(b'='))?;
+        let value = self.op_attr_value(op)?;
+        let done = self.program.push_attr(op, key, value);
+        self.put(done, token)
+    }
+    /// `"name"(%a, ...) <{..}> ({ region }, { region }) {..} : (T) -> T`; results were read, the text begins at `start`.
+    pub(super) fn quoted(&mut self, start: usize, names: &Names) -> Result<(), Error> {
+        let token = self.next();
+        let name = self.span(token.start.saturating_add(1), token.end.saturating_sub(1))?;
+        let text = self.program.text(name);
+        let decl = self.program.tables().op_named(text);
+        if decl.is_none() && !self.options.keep_unknown {
+            return Err(self.fail(ErrorKind::UnknownOp, token));
+        }
+        let inner = Token { kind: Lexeme::Word, start: token.start.saturating_add(1), end: token.end.saturating_sub(1) };
+        let (op, _) = self.begin(decl, inner)?;
+        self.take(Lexeme::Char(b'('))?;
+        self.operand_list(op, b')')?;
+        if self.take_if(Lexeme::Char(b'<')) {
+            self.dictionary(op)?;
+            self.take(Lexeme::Char(b'>'))?;
+        }
+        if self.take_if(Lexeme::Char(b'(')) {
+            return self.quoted_region(op, 0, start);
+        }
+        self.after_quoted(op, names, token)
+    }
+    fn quoted_region(&mut self, op: Op, region: usize, start: usize) -> Result<(), Error> {
+        let open = self.take(Lexeme::Char(b'{'))?;
+        if self.program.entry(op, region).is_none() {
+            let pushed = self.program.push_region(op);
+            self.put(pushed, open)?;
+        }
+        self.open_region_of(op, region, open, Some(start)).map(|_| ())
+    }
+    /// Behind the `}` of a region of a quoted operation: another region, or the rest.
+    pub(super) fn after_quoted_region(&mut self, op: Op, region: usize, start: usize, token: Token) -> Result<(), Error> {
+        if self.take_if(Lexeme::Char(b',')) {
+            return self.quoted_region(op, region.saturating_add(1), start);
+        }
+        self.take(Lexeme::Char(b')'))?;
+        // The names left of `=` are read once more: nothing keeps them while the regions are read.
+        let (mut names, here) = (Names::new(), self.lexer.at);
+        self.lexer.at = start;
+        if self.peek().kind == Lexeme::ValueName {
+            self.result_names(&mut names)?;
+        }
+        self.lexer.at = here;
+        self.after_quoted(op, &names, token)
+    }
+    fn after_quoted(&mut self, op: Op, names: &Names, token: Token) -> Result<(), Error> {
+        if self.peek().kind == Lexeme::Char(b'{') {
+            self.dictionary(op)?;
+        }
+        let mut types = Types::default();
+        if self.take_if(Lexeme::Char(b':')) {
+            self.types(&mut types)?;
+        }
+        self.finish(op, names, &types, token)?;
+        self.define_results(op, token)
+    }
+    /// Types that are written once and stand for more: of a comparison (its operands'), of a load through pointers (the
+    /// pointers'), of a selection (condition and values), and lists of operand types where the first is the result's too.
+    pub(super) fn implied(&mut self, op: Op, names: &Names, types: &Types, out: &mut Types, token: Token) -> Result<bool, Error> {
+        let named = names.iter().fold(0usize, |sum, (_, count)| sum.saturating_add(usize::from(*count)));
+        if types.arrow || named != 1 {
+            return Ok(false);
+        }
+        let (role, operands) = (self.program.role(op), self.program.operand_count(op));
+        let (first, written) = (types.left.first().copied(), types.left.len());
+        let Some(first) = first else { return Ok(false) };
+        let ty = self.program.type_at(first);
+        let result = match role {
+            OpRole::Index | OpRole::Elementwise if written == 1 && operands > 0 && self.program.has_attr(op, words::PREFIX) => {
+                let Some(bit) = self.program.tables().dtype_named("i1") else { return Ok(false) };
+                if ty.is_tile() { Type { dtype: Some(bit), element: Name::EMPTY, ..ty } } else { Type::scalar(bit) }
+            }
+            OpRole::Load if written == 1 && ty.is_kept() => match self.pointee(ty.element)? {
+                Some((dtype, element)) => Type { dtype, element, ..ty },
+                None => return Ok(false),
+            },
+            OpRole::Select if written == 2 => {
+                let pushed = (out.left.push(first).is_ok(), out.right.push(types.left.get(1).copied().unwrap_or(first)).is_ok());
+                let _ = pushed;
+                out.arrow = true;
+                return Ok(true);
+            }
+            OpRole::Index | OpRole::Opaque if written == operands && written > 1 => ty,
+            _ => return Ok(false),
+        };
+        let result = self.program.intern(result);
+        let result = self.put(result, token)?;
+        let mut left: List<_> = List::new();
+        for ty in &types.left {
+            self.push(&mut left, *ty, token)?;
+        }
+        out.left = left;
+        self.push(&mut out.right, result, token)?;
+        out.arrow = true;
+        Ok(true)
+    }
+    /// The element type that `!word<f16, ...>` points to.
+    fn pointee(&self, element: Name) -> Result<Option<(Option<DtypeId>, Name)>, Error> {
+        let text = self.program.text(element);
+        let inner = text.split_once('<').and_then(|(head, rest)| {
+            let end = rest.bytes().position(|byte| matches!(byte, b',' | b'>'))?;
+            Some((head.len().saturating_add(1), rest.get(..end)?))
+        });
+        let (Some((skip, inner)), Some((start, _))) = (inner, element.place()) else { return Ok(None) };
+        if let Some(dtype) = self.program.tables().dtype_named(inner) {
+            return Ok(Some((Some(dtype), Name::EMPTY)));
+        }
+        let start = (start as usize).saturating_add(skip);
+        Ok(Some((None, self.span(start, start.saturating_add(inner.len()))?)))
+    }
+}
