@@ -14,6 +14,7 @@ pub mod encoding;
 pub mod expr;
 pub mod ir;
 pub mod map;
+pub mod passes;
 pub mod pipeline;
 pub mod place;
 pub mod plan;

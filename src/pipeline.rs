@@ -1,12 +1,14 @@
 //! Pipelines: the passes of `rules/passes.ron` that rewrite tile programs.
 //!
-//! A pass is a list of rule phases. Either all of it happens or nothing: when fuel or room runs out the program is as
-//! it was before the pass. Analyses in a pipeline are not run here; planning and emission are entry points of their own.
+//! A pass is a list of rule phases and [analyses](crate::passes). Either all of it happens or nothing: when fuel or room runs
+//! out, or an analysis refuses, the program is as it was before the pass. Planning and emission (`infer`, `assign`, `place`,
+//! `emit`, `check` in a pipeline) are entry points of their own and not run here.
 
-use crate::ir::{ErrorKind, Node, Program, TileGraph};
+use crate::ir::{ErrorKind, Node, Op, Program, TileGraph};
+use crate::passes::{self, Analysis, Context, Diagnostic, Event};
 use crate::rewrite::{RunError, Stats, Work, run};
 use heapless::VecView;
-use lanebook_tables::{Language, PassStep, RuleId, Tables};
+use lanebook_tables::{Language, PassStep, Tables};
 
 /// The pass that folds conversions and pushes them toward loads.
 pub const REMOVE_CONVERSIONS: &str = "remove-conversions";
@@ -20,10 +22,17 @@ pub enum PassError {
     Unknown,
     /// A run ended early.
     Run(RunError<ErrorKind>),
+    /// An analysis cannot do what the program asks for.
+    Refused {
+        /// Why, with its fixed text.
+        diagnostic: Diagnostic,
+        /// The operation concerned.
+        at: Op,
+    },
 }
 
 /// Runs a pass over a program. `work` is lent room for nodes to look at; each rewrite costs one unit of `fuel`; `trace` sees
-/// every rule that is applied.
+/// every rule that is applied, every change of an analysis, and every finding.
 ///
 /// # Errors
 /// See [`PassError`]; the program is then unchanged.
@@ -33,13 +42,26 @@ pub fn apply(
     program: &mut Program<'_, '_>,
     work: &mut VecView<Node>,
     fuel: &mut u32,
-    mut trace: impl FnMut(RuleId, Node),
+    mut trace: impl FnMut(Event),
 ) -> Result<Stats, PassError> {
     let pass = tables.rules.passes.iter().find(|p| p.name == name).ok_or(PassError::Unknown)?;
     let mark = program.mark();
     let mut total = Stats::default();
     for step in pass.steps {
-        let PassStep::Rules { phase, sweeps } = *step else { continue };
+        let (phase, sweeps) = match *step {
+            PassStep::Rules { phase, sweeps } => (phase, sweeps),
+            PassStep::Analysis(name) => {
+                let Some(analysis) = Analysis::named(name) else { continue };
+                match passes::run(&mut Context::new(program, work, fuel, &mut trace), analysis) {
+                    Ok(changes) => total.applied = total.applied.saturating_add(changes),
+                    Err(error) => {
+                        program.undo(mark);
+                        return Err(error);
+                    }
+                }
+                continue;
+            }
+        };
         for _ in 0..sweeps {
             match sweep(tables, phase, program, work, fuel, &mut trace) {
                 Ok(stats) => {
@@ -66,13 +88,13 @@ fn sweep(
     program: &mut Program<'_, '_>,
     work: &mut VecView<Node>,
     fuel: &mut u32,
-    trace: &mut impl FnMut(RuleId, Node),
+    trace: &mut impl FnMut(Event),
 ) -> Result<Stats, RunError<ErrorKind>> {
     let Some(set) = tables.rules.set(Language::Tile, None, phase) else { return Ok(Stats::default()) };
     let mut work = Work::new(work);
     let mut graph = TileGraph::new(program);
     graph.push_all(&mut work)?;
-    run(&mut graph, &tables.rules, set, &mut work, fuel, trace)
+    run(&mut graph, &tables.rules, set, &mut work, fuel, |rule, at| trace(Event::Rule { rule, at }))
 }
 
 #[cfg(test)]
@@ -111,7 +133,7 @@ mod tests {
             let mut work = heapless::Vec::<Node, 64>::new();
             let mut fuel = 100;
             let mut applied = 0;
-            let stats = apply(&TABLES, REMOVE_CONVERSIONS, program, work.as_mut_view(), &mut fuel, |_, _| applied += 1).expect("it runs");
+            let stats = apply(&TABLES, REMOVE_CONVERSIONS, program, work.as_mut_view(), &mut fuel, |_| applied += 1).expect("it runs");
             assert_eq!(stats.applied, applied);
             assert!(applied >= 2, "two conversions, two rules at least");
             verify(program).expect("still well formed");
@@ -129,7 +151,7 @@ mod tests {
                 let (mut large, mut small) = (heapless::Vec::<Node, 64>::new(), heapless::Vec::<Node, 2>::new());
                 let work = if room > 2 { large.as_mut_view() } else { small.as_mut_view() };
                 let mut left = fuel;
-                let outcome = apply(&TABLES, REMOVE_CONVERSIONS, program, work, &mut left, |_, _| {});
+                let outcome = apply(&TABLES, REMOVE_CONVERSIONS, program, work, &mut left, |_| {});
                 assert!(matches!(outcome, Err(PassError::Run(_))), "fuel {fuel}, room {room}");
                 assert_eq!(text(program), before, "fuel {fuel}, room {room}");
             });
@@ -141,7 +163,7 @@ mod tests {
         with_program(|program| {
             let mut work = heapless::Vec::<Node, 8>::new();
             let mut fuel = 1;
-            assert_eq!(apply(&TABLES, "no-such-pass", program, work.as_mut_view(), &mut fuel, |_, _| {}), Err(PassError::Unknown));
+            assert_eq!(apply(&TABLES, "no-such-pass", program, work.as_mut_view(), &mut fuel, |_| {}), Err(PassError::Unknown));
         });
     }
 }

@@ -92,6 +92,11 @@ impl<'t> Program<'_, 't> {
     pub fn user(&self, place: Use) -> Option<Op> {
         self.use_data(place).filter(|data| data.value.is_some()).map(|data| data.owner)
     }
+    /// The next of [`uses`](Self::uses) after this one.
+    #[must_use]
+    pub fn next_use(&self, place: Use) -> Option<Use> {
+        self.use_data(place)?.next_use
+    }
     /// The value at a use.
     #[must_use]
     pub fn used(&self, place: Use) -> Option<Value> {

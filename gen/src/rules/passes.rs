@@ -4,6 +4,8 @@ use super::schema::{PassesFile, StepEntry};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::model::Names;
 use crate::schema::Name;
+use crate::suggest::remedy;
+use lanebook_tables::ANALYSES;
 
 /// A pipeline.
 #[derive(Clone, Debug)]
@@ -42,7 +44,13 @@ pub(super) fn resolve(file: PassesFile, model: &mut RuleModel, diags: &mut Diagn
                     let phase = phases.find(phase, "phase", diags).and_then(|phase| u8::try_from(phase).ok());
                     steps.extend(phase.map(|phase| Step::Rules(phase, *sweeps)));
                 }
-                StepEntry::Analysis(name) => steps.push(Step::Analysis(name.value.clone())),
+                StepEntry::Analysis(name) => {
+                    if !ANALYSES.contains(&name.value.as_str()) {
+                        let help = remedy(name, ANALYSES.iter().copied(), &format!("known: {}", ANALYSES.join(", ")));
+                        diags.push(Diagnostic::at(name.span, format!("unknown analysis `{}`", name.value)).help(help));
+                    }
+                    steps.push(Step::Analysis(name.value.clone()));
+                }
             }
         }
         model.passes.push(Pass { name: pass.name.clone(), steps });

@@ -216,3 +216,22 @@ fn every_word_is_documented() {
         assert!(readme.contains(op.name()), "rules/README.md does not list `{}`", op.name());
     }
 }
+
+#[test]
+fn pipelines_call_known_analyses() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let text = std::fs::read_to_string(root.join("rules/passes.ron")).expect("the file is there");
+    let mut diags = Diagnostics::new();
+    let found = load::find(&root, &mut diags);
+    let mut sources = crate::source::Sources::default();
+    for (_, file) in found.iter() {
+        let own = file.name == "rules/passes.ron";
+        let wrong = text.replacen("analysis(\"remove-aliases\")", "analysis(\"remove-alises\")", 1);
+        sources.add(&file.name, None, if own { wrong } else { file.text.clone() });
+    }
+    let loaded = load::load(&sources, &mut diags);
+    let hw = model::resolve(&loaded, &mut diags);
+    let mut diags = Diagnostics::new();
+    compile(&sources, &loaded, &hw, &mut diags);
+    refuses(&diags.plain(&sources), &["rules/passes.ron:", "unknown analysis `remove-alises`", "did you mean `remove-aliases`?"]);
+}

@@ -22,8 +22,8 @@ pub use name::NameMap;
 pub use op::{LayoutTrait, OpDecl, OpRole};
 pub use param::{Instance, MAX_PARAMS, Spelling, Vary};
 pub use rule::{
-    BuildNode, Cond, CondArg, IndexOp, Language, Let, MAX_INSTRUCTIONS, MAX_SLOTS, MAX_TERM, NO_SLOT, Pass, PassStep, PatternNode, Rule, RuleSet, Rules,
-    TermNode, TileBuild, Weights, Word,
+    ANALYSES, BuildNode, Cond, CondArg, IndexOp, Language, Let, MAX_INSTRUCTIONS, MAX_SLOTS, MAX_TERM, NO_SLOT, Pass, PassStep, PatternNode, Rule, RuleSet,
+    Rules, TermNode, TileBuild, Weights, Word,
 };
 pub use template::{Pieces, Template};
 

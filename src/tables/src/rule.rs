@@ -458,6 +458,9 @@ pub struct Pass<'a> {
     pub steps: &'a [PassStep<'a>],
 }
 
+/// Names of analyses that a pipeline may call.
+pub const ANALYSES: &[&str] = &["infer", "assign", "place", "emit", "check", "remove-dead-args", "remove-aliases"];
+
 /// One step of a pipeline.
 #[derive(Copy, Clone, Debug)]
 pub enum PassStep<'a> {

@@ -1,6 +1,8 @@
 //! What the tests of passes share: reading texts, running passes, comparing what comes out.
 use lanebook::TABLES;
-use lanebook::ir::{Options, Plain, Program, Storage, parse, print, verify};
+use lanebook::ir::{Node, Options, Plain, Program, Storage, parse, print, verify};
+use lanebook::passes::Event;
+use lanebook::pipeline::{PassError, apply};
 use std::path::{Path, PathBuf};
 
 /// Room for every program of these tests.
@@ -62,4 +64,70 @@ pub fn printed(program: &Program<'_, '_>) -> String {
 #[must_use]
 pub fn normal(text: &str, options: Options) -> String {
     with(text, options, |program| printed(program))
+}
+
+/// What a pass did: the text after it, rules and changes in order, findings.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The program's text.
+    pub text: String,
+    /// Rules by name, and analyses by name, in the order in which they changed something.
+    pub steps: Vec<&'static str>,
+    /// Texts of findings with the operation's name.
+    pub findings: Vec<(&'static str, String)>,
+}
+
+/// Runs a pass over a text with plenty of fuel; on an error also checks that the program is as it was.
+pub fn run(text: &str, pass: &str) -> Result<Outcome, PassError> {
+    run_with(text, pass, 100_000)
+}
+
+/// The same with this much fuel.
+pub fn run_with(text: &str, pass: &str, fuel: u32) -> Result<Outcome, PassError> {
+    with(text, SNIPPET, |program| {
+        let before = printed(program);
+        let (mut steps, mut findings, mut fuel) = (Vec::new(), Vec::new(), fuel);
+        let mut storage = Box::new(heapless::Vec::<Node, 8192>::new());
+        let outcome = apply(&TABLES, pass, program, storage.as_mut_view(), &mut fuel, |event| match event {
+            Event::Rule { rule, .. } => steps.push(TABLES.rules.rule(rule).map_or("?", |rule| rule.name)),
+            Event::Change { analysis, .. } => steps.push(analysis.name()),
+            Event::Finding { diagnostic, at } => findings.push((diagnostic.text(), at)),
+        });
+        if let Err(error) = outcome {
+            assert_eq!(printed(program), before, "{pass} failed with {error:?} and left a changed program");
+            return Err(error);
+        }
+        if let Err(error) = verify(program) {
+            panic!("{pass} left {error:?}\n{before}\n--- became\n{}", printed(program));
+        }
+        let findings = findings.into_iter().map(|(text, at)| (text, program.op_name(at).to_string())).collect();
+        Ok(Outcome { text: renumbered(&printed(program)), steps, findings })
+    })
+}
+
+/// The printer's own names `%_7` in the order in which they occur.
+#[must_use]
+pub fn renumbered(text: &str) -> String {
+    let (mut out, mut rest, mut seen) = (String::new(), text, Vec::<&str>::new());
+    while let Some(at) = rest.find("%_") {
+        let digits = rest[at + 2..].bytes().take_while(u8::is_ascii_digit).count();
+        let name = &rest[at + 2..at + 2 + digits];
+        out.push_str(&rest[..at]);
+        out.push_str("%_");
+        if !name.is_empty() {
+            let number = seen.iter().position(|known| *known == name).unwrap_or_else(|| {
+                seen.push(name);
+                seen.len() - 1
+            });
+            out.push_str(&number.to_string());
+        }
+        rest = &rest[at + 2 + digits..];
+    }
+    out + rest
+}
+
+/// A text in the printer's spelling, with its own names in order.
+#[must_use]
+pub fn expected(text: &str) -> String {
+    renumbered(&normal(text, SNIPPET))
 }

@@ -1,6 +1,7 @@
 //! Tile rules on programs: what each one does, and what it leaves alone.
 use lanebook::TABLES;
 use lanebook::ir::{Node, Options, Plain, SmallStorage, parse, print, verify};
+use lanebook::passes::Event;
 use lanebook::pipeline::{REMOVE_CONVERSIONS, apply};
 
 /// A function over two tiles that are loaded in layout `#x`, with these lines in the middle.
@@ -29,8 +30,10 @@ fn run(lines: &[&str]) -> (String, Vec<&'static str>) {
     let mut program = parse(storage.pools(), &TABLES, &text, Options::default()).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
     let mut work = heapless::Vec::<Node, 128>::new();
     let (mut fuel, mut applied) = (200, Vec::new());
-    apply(&TABLES, REMOVE_CONVERSIONS, &mut program, work.as_mut_view(), &mut fuel, |rule, _| {
-        applied.push(TABLES.rules.rule(rule).map_or("?", |rule| rule.name))
+    apply(&TABLES, REMOVE_CONVERSIONS, &mut program, work.as_mut_view(), &mut fuel, |event| {
+        if let Event::Rule { rule, .. } = event {
+            applied.push(TABLES.rules.rule(rule).map_or("?", |rule| rule.name));
+        }
     })
     .expect("it runs");
     verify(&mut program).expect("still well formed");

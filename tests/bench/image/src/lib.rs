@@ -60,7 +60,7 @@ pub extern "C" fn image(pools: lanebook::ir::Pools<'static>, text: &'static str,
     let Ok(mut program) = parse(pools, &TABLES, text, Options::default()) else { return false };
     let mut fuel = 1000;
     verify(&mut program).is_ok()
-        && apply(&TABLES, REMOVE_CONVERSIONS, &mut program, work, &mut fuel, |_, _| ()).is_ok()
+        && apply(&TABLES, REMOVE_CONVERSIONS, &mut program, work, &mut fuel, |_| ()).is_ok()
         && print(&program, &Plain, &mut Sink).is_ok()
         && emit(&program, arch, scratch)
 }

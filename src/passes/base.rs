@@ -1,0 +1,80 @@
+//! Where a buffer's storage comes from: a root and an offset from it.
+use crate::ir::{AttrValue, Def, Op, Program, Type, Value, words};
+use lanebook_tables::{OpRole, Space};
+
+/// An offset in elements.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum Offset {
+    Const(i64),
+    Value(Value),
+}
+
+/// What a buffer is: `offset` elements after the beginning of `root`.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) struct Base {
+    pub root: Value,
+    pub offset: Offset,
+}
+
+impl Base {
+    pub fn is_at(&self, root: Value) -> bool {
+        self.root == root && self.offset == Offset::Const(0)
+    }
+}
+
+/// A tile in shared or tensor memory.
+pub(super) fn is_buffer(ty: &Type) -> bool {
+    ty.is_tile() && matches!(ty.space, Some(Space::Shared | Space::Tensor))
+}
+
+/// A view's own offset; `None` for a view that also has subscripts or further operands, which is taken as a root.
+pub(super) fn view_offset(program: &Program<'_, '_>, view: Op) -> Option<Offset> {
+    if program.operand_count(view) != 1 || program.subscripts(view, 0).next().is_some() {
+        return None;
+    }
+    match program.attr(view, words::OFFSET) {
+        None => Some(Offset::Const(0)),
+        Some(AttrValue::Int(offset, _)) => Some(Offset::Const(offset)),
+        Some(AttrValue::Operand(value)) => Some(program.int(value).map_or(Offset::Value(value), Offset::Const)),
+        Some(_) => None,
+    }
+}
+
+/// Follows views and copies. Stops before the second offset that is not a number.
+pub(super) fn base(program: &Program<'_, '_>, value: Value) -> Base {
+    let mut at = Base { root: value, offset: Offset::Const(0) };
+    while let Some(op) = program.def_op(at.root) {
+        let (next, step) = match program.role(op) {
+            OpRole::View => match (program.operand(op, 0), view_offset(program, op)) {
+                (Some(next), Some(step)) if same_elements(program, next, at.root) => (next, step),
+                _ => break,
+            },
+            OpRole::Copy => match program.operand(op, 1) {
+                Some(next) => (next, Offset::Const(0)),
+                None => break,
+            },
+            _ => break,
+        };
+        at.offset = match (at.offset, step) {
+            (Offset::Const(a), Offset::Const(b)) => match a.checked_add(b) {
+                Some(sum) => Offset::Const(sum),
+                None => break,
+            },
+            (Offset::Const(0), other) | (other, Offset::Const(0)) => other,
+            _ => break,
+        };
+        at.root = next;
+    }
+    at
+}
+
+/// Offsets count elements, so both sides need elements of one type.
+fn same_elements(program: &Program<'_, '_>, a: Value, b: Value) -> bool {
+    let (a, b) = (program.type_of(a), program.type_of(b));
+    a.is_elided() || b.is_elided() || !a.shape.is_known() || !b.shape.is_known() || a.dtype == b.dtype
+}
+
+/// Whether a value is the result of an allocation.
+pub(super) fn is_allocation(program: &Program<'_, '_>, value: Value) -> bool {
+    matches!(program.def(value), Def::Result(op, 0) if program.role(op) == OpRole::Alloc)
+}

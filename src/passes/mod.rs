@@ -1,0 +1,40 @@
+//! Whole-function analyses that pipelines name: what a local rule cannot see.
+//!
+//! ```text
+//! rules/passes.ron --names--> Analysis --> one file here, over roles and traits of rules/ops.ron
+//! ```
+//!
+//! Guarantees: no recursion, no allocation, no panic; each change costs a unit of fuel; scratch is the worklist that the
+//! caller lends. An analysis that fails says why, and [`pipeline::apply`](crate::pipeline::apply) then restores the program.
+//! Diagnostics have fixed texts, byte for byte those of the notes that they come from.
+//!
+//! Does not: choose layouts or instructions.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `context` | worklist, fuel, events |
+//! | `diagnostic` | texts |
+//! | `dead_args` | region arguments that only feed themselves |
+//! | `alias` `base` | allocations behind selects, views and loops |
+mod alias;
+mod base;
+mod context;
+mod dead_args;
+mod diagnostic;
+
+pub use context::{Analysis, Event};
+pub use diagnostic::Diagnostic;
+
+pub(crate) use context::Context;
+
+use crate::pipeline::PassError;
+
+/// Runs an analysis; answers how many changes it made.
+pub(crate) fn run(cx: &mut Context<'_, '_, '_>, analysis: Analysis) -> Result<u32, PassError> {
+    cx.begin(analysis);
+    match analysis {
+        Analysis::RemoveDeadArgs => dead_args::run(cx)?,
+        Analysis::RemoveAliases => alias::run(cx)?,
+    }
+    Ok(cx.changes())
+}
