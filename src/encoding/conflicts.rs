@@ -6,15 +6,25 @@
 //! banks. Equal words are delivered together. Nothing is estimated: all lanes are evaluated, so padded layouts count too.
 
 use crate::map::Conflicts;
+use lanebook_layout::ops::GuardedInverse;
 use lanebook_layout::triton::EncodingError;
 use lanebook_layout::triton::address::Addresses;
-use lanebook_layout::{AxisId, Hw, Linear, Logical};
-use lanebook_tables::BankModel;
+use lanebook_layout::{AxisId, Coord, Hw, LayoutRef, Linear, Logical};
+use lanebook_tables::{ArchId, BankModel, Space, Tables};
 
 /// Widest vector of one lane in bits.
 const MAX_VECTOR_BITS: u32 = 128;
 /// Most words that one group can touch: 64 lanes of 16 bytes over 4-byte banks, or 32 of 32 over 2-byte ones.
 const MAX_WORDS: usize = 512;
+
+/// Whether lanes read shared memory or write it; architectures may serve them in different groups.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// From shared memory.
+    Read,
+    /// To shared memory.
+    Write,
+}
 
 /// A register layout that reads from or writes to a shared layout.
 #[derive(Copy, Clone, Debug)]
@@ -81,29 +91,88 @@ fn keeps_together(shared: &Addresses, count: u64) -> bool {
     }) && shared.padded(last) == last
 }
 
+/// The bank model of an access of `bytes` bytes a lane on an architecture: that of the first mover of the architecture between
+/// registers and shared memory whose slots have as many bytes, one slot a lane. `None` if it has no such mover.
+#[must_use]
+pub fn model<'t>(tables: &'t Tables<'t>, arch: ArchId, bytes: u16, way: Way) -> Option<&'t BankModel<'t>> {
+    let arch = tables.arch(arch)?;
+    let name = arch.atoms.iter().filter_map(|a| tables.atom(a.atom)?.movement).find_map(|m| {
+        let side = match (way, m.from.space, m.to.space) {
+            (Way::Read, Space::Shared, Space::Register) => m.from,
+            (Way::Write, Space::Register, Space::Shared) => m.to,
+            _ => return None,
+        };
+        (side.slot_bytes == bytes && !m.crosses_lanes).then_some(side.banks)
+    })?;
+    arch.banks.iter().find(|b| b.name == name)
+}
+
 /// Counts the passes of the access by register `register` of warp `warp`, and reports every collision.
 ///
 /// `None` if the model's figures cannot be used: no banks, more than 256 of them, or more than 512 words in a group.
-pub fn count(access: &Access<'_>, register: u32, warp: u32, model: &BankModel<'_>, mut collide: impl FnMut(Collision)) -> Option<Conflicts> {
+pub fn count(access: &Access<'_>, register: u32, warp: u32, model: &BankModel<'_>, collide: impl FnMut(Collision)) -> Option<Conflicts> {
+    let ins = access.registers.ins();
+    let lanes = 1u32.checked_shl(u32::from(ins.bits_of(AxisId::LANE)))?.min(64);
+    let fixed = ins.insert(u64::from(register), AxisId::REGISTER).ok()? | ins.insert(u64::from(warp), AxisId::WARP).unwrap_or(0);
+    let element = u64::from(access.shared.element_bits());
+    let byte = |lane: u32| {
+        let index = fixed | ins.insert(u64::from(lane), AxisId::LANE).unwrap_or(0);
+        access.shared.element_packed(access.registers.apply_packed(index)).checked_mul(element)?.checked_div(8)
+    };
+    count_bytes(model, lanes, access.vector_bytes, |lane| Some(Some(byte(lane)?)), collide)
+}
+
+/// The same for layouts in the strided form, whose extents and intervals may be any integers.
+#[derive(Copy, Clone, Debug)]
+pub struct StridedAccess<'a> {
+    /// From `laneid`, `warpid` and `bit` of the lane's registers back to the element: the inverse of a layout over these axes.
+    pub registers: &'a GuardedInverse,
+    /// From the element to its place on axis `m`, in elements.
+    pub shared: LayoutRef<'a>,
+    /// Bits of an element.
+    pub element_bits: u16,
+    /// Bytes of one lane's vector; elements narrower than a byte count as bytes.
+    pub vector_bytes: u16,
+}
+
+/// Counts the passes of the access of the elements at bit `bit` of the registers of warp `warp`, and reports every collision. Lanes
+/// that hold no element there are idle.
+///
+/// `None` as for [`count`], and for an element that `shared` has no place for.
+pub fn count_strided(access: &StridedAccess<'_>, bit: u32, warp: u32, model: &BankModel<'_>, collide: impl FnMut(Collision)) -> Option<Conflicts> {
+    let byte = |lane: u32| {
+        let mut at = Coord::new();
+        for (axis, x) in [(AxisId::LANE, lane), (AxisId::WARP, warp), (AxisId::BIT, bit)] {
+            at.add(axis, i64::from(x)).ok()?;
+        }
+        let Some(element) = access.registers.at(&at).ok()? else { return Some(None) };
+        let place = u64::try_from(access.shared.offset_on(element.flat, AxisId::M).ok()?).ok()?;
+        Some(Some(place.checked_mul(u64::from(access.element_bits))?.checked_div(8)?))
+    };
+    count_bytes(model, 64, access.vector_bytes, byte, collide)
+}
+
+/// Counts by the first byte of each lane's vector; `Some(None)` is an idle lane.
+fn count_bytes(
+    model: &BankModel<'_>,
+    lane_count: u32,
+    vector_bytes: u16,
+    mut first_byte: impl FnMut(u32) -> Option<Option<u64>>,
+    mut collide: impl FnMut(Collision),
+) -> Option<Conflicts> {
     let (banks, width) = (u64::from(model.banks), u64::from(model.bank_bytes));
     if banks == 0 || width == 0 || banks > 256 {
         return None;
     }
-    let lanes = access.registers.ins().bits_of(AxisId::LANE);
-    let lane_count = 1u32.checked_shl(u32::from(lanes))?.min(64);
-    let element = u64::from(access.shared.element_bits());
-    let ins = access.registers.ins();
-    let fixed = ins.insert(u64::from(register), AxisId::REGISTER).ok()? | ins.insert(u64::from(warp), AxisId::WARP).unwrap_or(0);
     let mut out = Conflicts::default();
     for (group, mask) in (0u16..).zip(model.groups) {
         let mut words = [(0u64, 0u8); MAX_WORDS];
         let mut used = 0usize;
         let mut per_bank = [0u16; 256];
         for lane in (0..lane_count).filter(|l| mask.wrapping_shr(*l) & 1 == 1) {
-            let index = fixed | ins.insert(u64::from(lane), AxisId::LANE).unwrap_or(0);
-            let byte = access.shared.element_packed(access.registers.apply_packed(index)).checked_mul(element)?.checked_div(8)?;
+            let Some(byte) = first_byte(lane)? else { continue };
             let first = byte.checked_div(width)?;
-            let last = byte.checked_add(u64::from(access.vector_bytes.max(1)))?.checked_sub(1)?.checked_div(width)?;
+            let last = byte.checked_add(u64::from(vector_bytes.max(1)))?.checked_sub(1)?.checked_div(width)?;
             for word in first..=last {
                 let known = words.get(..used).unwrap_or(&[]);
                 if known.iter().any(|(w, _)| *w == word) {
@@ -125,7 +194,7 @@ pub fn count(access: &Access<'_>, register: u32, warp: u32, model: &BankModel<'_
         }
         let worst = per_bank.iter().copied().max().unwrap_or(0);
         out.transactions = out.transactions.saturating_add(u32::from(worst));
-        let least = (used as u64).div_ceil(banks).max(1);
+        let least = (used as u64).checked_add(banks.saturating_sub(1))?.checked_div(banks)?.max(1);
         out.least = out.least.saturating_add(u32::try_from(least).unwrap_or(u32::MAX));
     }
     Some(out)

@@ -1,6 +1,6 @@
 //! Tiles from the tables, strided accumulators, bank conflicts.
 
-use super::conflicts::{Access, Collision, count, vector_bits};
+use super::conflicts::{Access, Collision, StridedAccess, Way, count, count_strided, model, vector_bits};
 use super::{TableTiles, strided, to_linear};
 use crate::TABLES;
 use lanebook_layout::AxisId;
@@ -106,4 +106,75 @@ fn unusable_bank_models_are_refused() {
     let model = TABLES.arch(arch).unwrap().banks[0];
     assert_eq!(count(&access, 0, 0, &BankModel { banks: 0, ..model }, |_| {}), None);
     assert_eq!(count(&access, 9, 0, &model, |_| {}), None);
+}
+
+/// 24 lanes read a column of 24 words each of a tile of 24 columns: no matrix over bits says it.
+#[test]
+fn strided_layouts_are_counted_too() {
+    use lanebook_layout::notation::tirx;
+    use lanebook_layout::{Layout, NoSyms, Pad, Padding, PostMap, Unit, WellKnown, ops};
+    let arch = TABLES.arch_named("sm_80").unwrap();
+    let read = model(&TABLES, arch, 4, Way::Read).unwrap();
+    assert_eq!(read.name, "access32");
+    assert_eq!(model(&TABLES, arch, 3, Way::Read).map(|m| m.name), None);
+    let layout = |text: &str| -> Layout { tirx::parse(text, &WellKnown, &mut NoSyms).unwrap() };
+    let registers = layout("S[(24,24):(1@laneid,32@bit)]");
+    let inverse = ops::guarded_inverse(&registers.view()).unwrap();
+    let worst = |shared: &Layout| {
+        let access = StridedAccess { registers: &inverse, shared: shared.view(), element_bits: 32, vector_bytes: 4 };
+        let mut pairs = 0;
+        let found = count_strided(&access, 32 * 5, 0, read, |_| pairs += 1).unwrap();
+        (found.transactions, pairs)
+    };
+    let mut tile = layout("S[(24,24):(24,1)]");
+    // By hand: lane l reads word 24 l + 5, and 24 l takes four values modulo 32, six lanes each.
+    assert_eq!(worst(&tile), (6, 4 * 15));
+    tile.set_post(PostMap::Padding(Padding::new(&[Pad { interval: 24, pad: 1 }], Unit::Element).unwrap())).unwrap();
+    assert_eq!(worst(&tile), (1, 0));
+    // Lanes 24 to 31 hold nothing; beyond the registers nobody does.
+    let access = StridedAccess { registers: &inverse, shared: tile.view(), element_bits: 32, vector_bytes: 4 };
+    assert_eq!(count_strided(&access, 32 * 24, 0, read, |_| {}).unwrap().transactions, 0);
+    let small = layout("S[(4,24):(24,1)]");
+    assert_eq!(count_strided(&StridedAccess { shared: small.view(), ..access }, 0, 0, read, |_| {}), None);
+}
+
+/// Both ways of counting agree on layouts that both forms can say, for every width, way and architecture.
+#[test]
+fn both_forms_count_alike() {
+    use lanebook_layout::{Layout, convert, ops};
+    let text = "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [1, 1], order = [1, 0]}>";
+    let mut seen = 0;
+    for (k, _) in TABLES.archs.iter().enumerate() {
+        let arch = lanebook_tables::ArchId(k as u16);
+        let registers = to_linear(&TABLES, arch, &e(text), &[16, 64]).unwrap();
+        let strided: Layout = convert::to_strided(&registers.invert().unwrap()).unwrap();
+        // Columns are the fastest mode of a flat coordinate, registers count elements of 16 bits.
+        let places = ops::sublayout(&strided.view(), &[1, 0], &[AxisId::REGISTER, AxisId::LANE]).unwrap();
+        let mut by_bits = Layout::new();
+        for it in places.view().shard {
+            let (stride, axis) = if it.axis() == AxisId::REGISTER { (16, AxisId::BIT) } else { (1, it.axis()) };
+            by_bits.push_shard(lanebook_layout::Iter::new(it.extent_value().unwrap(), stride * it.stride_value().unwrap(), axis)).unwrap();
+        }
+        let inverse = ops::guarded_inverse(&by_bits.view()).unwrap();
+        for (shared, shared_text) in [
+            ("(64,16):(1,64)", "#ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>"),
+            ("S<3,3,3> o 0 o (64,16):(1,64)", "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>"),
+        ] {
+            let shared = lanebook_layout::notation::cute::parse(shared, &lanebook_layout::WellKnown, &mut lanebook_layout::NoSyms).unwrap();
+            let addresses = Addresses::new(&e(shared_text), &[16, 64], 16).unwrap();
+            for (bytes, way) in [2u16, 4, 8, 16].into_iter().flat_map(|b| [(b, Way::Read), (b, Way::Write)]) {
+                let Some(model) = model(&TABLES, arch, bytes, way) else { continue };
+                for register in 0..4u32 {
+                    let linear = Access { registers: &registers, shared: &addresses, vector_bytes: bytes };
+                    let strided = StridedAccess { registers: &inverse, shared: shared.view(), element_bits: 16, vector_bytes: bytes };
+                    let (mut one, mut other) = (Vec::new(), Vec::new());
+                    let first = count(&linear, register, 0, model, |c| one.push(c));
+                    assert_eq!(first, count_strided(&strided, 16 * register, 0, model, |c| other.push(c)));
+                    assert_eq!(one, other);
+                    seen += 1;
+                }
+            }
+        }
+    }
+    assert!(seen > 100, "{seen}");
 }

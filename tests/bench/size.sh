@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds and links the smallest programs that use lanebook for one architecture, without an operating system, and writes
-# what they weigh to $CARGO_TARGET_DIR/image/sizes.txt (default target/image), where the bench finds it.
+# what they weigh to $CARGO_TARGET_DIR/image/sizes.txt (default target/image), where the bench finds it. Then builds the
+# algebra alone from nothing and writes the sections of all of its code, and the seconds it took, to layout.txt there.
 #
 #   tests/bench/size.sh [ARCH...]     default: sm_80 gfx950
 #
@@ -30,3 +31,22 @@ for arch in "$@"; do
   done
 done
 mv "$out/sizes.new" "$out/sizes.txt"
+
+algebra() { # algebra OPT
+  local opt=$1 dir="$out/layout-$1"
+  # Its dependencies first: only the crate itself is timed.
+  local build=(cargo build -q --release -p lanebook-layout --manifest-path "$root/Cargo.toml" --target-dir "$dir")
+  rm -rf "$dir"
+  CARGO_PROFILE_RELEASE_OPT_LEVEL=$opt "${build[@]}"
+  rm -f "$dir"/release/deps/*lanebook_layout* "$dir"/release/*lanebook_layout*
+  rm -rf "$dir"/release/.fingerprint/lanebook-layout*
+  local start; start=$(date +%s%N)
+  CARGO_PROFILE_RELEASE_OPT_LEVEL=$opt "${build[@]}"
+  local millis=$(( ($(date +%s%N) - start) / 1000000 ))
+  size -A "$dir"/release/liblanebook_layout.rlib 2>/dev/null | awk -v opt="$opt" -v millis="$millis" '
+    $1 ~ /^\.text/ { text += $2 } $1 ~ /^\.rodata/ { rodata += $2 } $1 ~ /^\.data/ { data += $2 }
+    END { printf "opt-%s %d %d %d %d\n", opt, text, rodata, data, millis }' | tee -a "$out/layout.new"
+}
+: > "$out/layout.new"
+for opt in s 3; do algebra $opt; done
+mv "$out/layout.new" "$out/layout.txt"

@@ -8,6 +8,7 @@ use crate::axis::AxisId;
 use crate::coord::Coord;
 use crate::error::{Error, Result};
 use crate::layout::{Iter, LayoutRef, position};
+use crate::post::PostMap;
 
 /// `(x mod extent, x div extent)`.
 #[inline]
@@ -142,6 +143,52 @@ impl LayoutRef<'_> {
             sum = sum.checked_add(o.value().value()?).ok_or(Error::Overflow)?;
         }
         if axis == AxisId::M { self.post.apply(sum) } else { Ok(sum) }
+    }
+
+    /// Writes the positions on `axis` of the flat coordinates 0, 1, 2, ..., as many as there are or `out` holds; how many.
+    /// As [`LayoutRef::offset_on`], but with one addition a position (and the post-map).
+    ///
+    /// # Errors
+    /// [`Error::NeedsValue`]; [`Error::Overflow`] if some position of the layout does not fit; [`Error::NegativeOffset`]
+    /// if a post-map meets a negative one. What `out` holds is then unspecified.
+    pub fn table_on(&self, axis: AxisId, out: &mut [i64]) -> Result<usize> {
+        // The reach bounds every sum below.
+        let (low, _) = LayoutRef { replica: &[], ..*self }.reach(axis)?;
+        let post = axis == AxisId::M && !matches!(self.post, PostMap::None);
+        if post && low < 0 {
+            return Err(Error::NegativeOffset { offset: low });
+        }
+        let start = self.offset_of(axis)?.value()?;
+        let Some(first) = out.first_mut() else {
+            return Ok(0);
+        };
+        *first = start;
+        let mut done = 1usize;
+        for it in self.shard {
+            let step = if it.axis() == axis { it.stride_value()? } else { 0 };
+            let Some((block, mut rest)) = out.split_at_mut_checked(done) else {
+                break;
+            };
+            let mut by = 0i64;
+            for _ in 1..it.extent_value()? {
+                if rest.is_empty() {
+                    break;
+                }
+                by = by.wrapping_add(step);
+                let Some((here, after)) = rest.split_at_mut_checked(block.len().min(rest.len())) else { break };
+                for (slot, x) in here.iter_mut().zip(block.iter()) {
+                    *slot = x.wrapping_add(by);
+                }
+                done = done.saturating_add(here.len());
+                rest = after;
+            }
+        }
+        if post {
+            for slot in out.iter_mut().take(done) {
+                *slot = self.post.apply(*slot)?;
+            }
+        }
+        Ok(done)
     }
 
     #[inline]

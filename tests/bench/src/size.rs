@@ -27,7 +27,7 @@ fn bytes(compiled: &Compiled) -> usize {
     compiled.weights().iter().map(|weight| weight.bytes).sum()
 }
 
-/// Measures tables, then reads what `size.sh` left.
+/// Measures tables, then reads what `size.sh` left: images, and the algebra alone.
 pub fn measure(report: &mut Report) {
     match tables(None) {
         Some(all) => {
@@ -44,12 +44,33 @@ pub fn measure(report: &mut Report) {
         None => report.note(SECTION, "the tables do not compile at the moment: `lanebook check` says why"),
     }
     images(report);
+    algebra(report);
+}
+
+/// Where `size.sh` leaves its figures.
+fn figures(name: &str) -> Option<String> {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    std::fs::read_to_string(target.join("image").join(name)).ok()
+}
+
+/// Lines `OPT TEXT RODATA DATA MILLISECONDS` of the algebra's crate alone: all of its code, used or not.
+fn algebra(report: &mut Report) {
+    let Some(list) = figures("layout.txt") else { return };
+    for line in list.lines() {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        if let [opt, text, rodata, data, millis] = fields[..]
+            && let (Ok(text), Ok(rodata), Ok(data), Ok(millis)) = (text.parse::<u32>(), rodata.parse::<u32>(), data.parse::<u32>(), millis.parse::<u32>())
+        {
+            report.alone(SECTION, format!("lanebook-layout, {opt}, all of its code"), f64::from(text + rodata + data), "B");
+            report.note(SECTION, format!("lanebook-layout, {opt}: .text {text}, .rodata {rodata}, .data {data}"));
+            report.alone(SECTION, format!("lanebook-layout, {opt}, clean build of the crate"), f64::from(millis) / 1e3, "s");
+        }
+    }
 }
 
 /// Lines `NAME SMALL|LARGE TEXT RODATA DATA` of the file that `size.sh` writes.
 fn images(report: &mut Report) {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-    let Ok(list) = std::fs::read_to_string(target.join("image/sizes.txt")) else {
+    let Some(list) = figures("sizes.txt") else {
         report.note(SECTION, ".text and .rodata: run tests/bench/size.sh once (it builds and links the images)");
         return;
     };

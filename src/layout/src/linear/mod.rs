@@ -181,6 +181,27 @@ impl<F, T> Linear<F, T> {
         value
     }
 
+    /// Writes the packed values at the packed indices 0, 1, 2, ..., as many as there are or `out` holds; how many.
+    ///
+    /// One exclusive or a value: each doubling is the part before it, moved by the next column.
+    pub fn table(&self, out: &mut [u64]) -> usize {
+        let Some(first) = out.first_mut() else {
+            return 0;
+        };
+        *first = 0;
+        let mut done = 1usize;
+        for c in self.columns() {
+            let Some((low, high)) = out.split_at_mut_checked(done) else {
+                break;
+            };
+            for (slot, value) in high.iter_mut().zip(low.iter()) {
+                *slot = value ^ c;
+            }
+            done = done.saturating_add(done.min(high.len()));
+        }
+        done
+    }
+
     /// The value at the index with these dimensions (those left out are 0), as one entry an output dimension.
     ///
     /// # Errors

@@ -16,6 +16,7 @@ mod tree;
 pub mod ttg;
 pub mod ttg_print;
 mod ttg_table;
+mod ttg_values;
 mod write;
 
 use crate::axis::AxisId;

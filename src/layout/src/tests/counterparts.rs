@@ -331,3 +331,33 @@ fn parts_refuse() {
     assert_eq!(consecutive(&open.view(), AxisId::M), Err(Error::NeedsValue { sym }));
     assert_eq!(free_iters(&open.view()), Err(Error::NeedsValue { sym }));
 }
+
+#[test]
+fn tables_are_the_points() {
+    let mut random = Random(0x5eed_0105);
+    for round in 0..400 {
+        let l = powers(&mut random);
+        let m = to_linear(&l.view()).unwrap();
+        let size = l.view().size_value().unwrap() as usize;
+        // Shorter, as long, longer.
+        let mut values = std::vec![u64::MAX; [size / 3, size, size + 5][round % 3]];
+        let count = m.table(&mut values);
+        assert_eq!(count, size.min(values.len()));
+        for (x, v) in values.iter().enumerate() {
+            assert_eq!(*v, if x < count { m.apply_packed(x as u64) } else { u64::MAX });
+        }
+    }
+    for (k, l) in family(3, 5, &[-2, 0, 1, 3, 7]).into_iter().enumerate() {
+        let post = if k % 2 == 0 { "" } else { "S<1,0,2> o 40 o " };
+        let l = if l.view().shard.is_empty() { l } else { c(&std::format!("{post}{}", show(&l))) };
+        let expected = table(&l.view());
+        let mut out = std::vec![i64::MIN; [expected.len() / 2, expected.len(), expected.len() + 3][k % 3]];
+        let count = l.view().table_on(AxisId::M, &mut out).unwrap();
+        assert_eq!(count, expected.len().min(out.len()));
+        assert!(out.iter().enumerate().all(|(x, v)| *v == if x < count { expected[x] } else { i64::MIN }), "{}", show(&l));
+    }
+    let far = c("(2,2):(9223372036854775807,9223372036854775807)");
+    assert_eq!(far.view().table_on(AxisId::M, &mut [0; 4]), Err(Error::Overflow));
+    assert_eq!(c("S<1,0,1> o 0 o 4:-1").view().table_on(AxisId::M, &mut [0; 4]), Err(Error::NegativeOffset { offset: -3 }));
+    assert_eq!(t("S[(2,3):(1@laneid,1)]").view().table_on(AxisId::LANE, &mut [0; 9]), Ok(6));
+}

@@ -396,6 +396,9 @@ fn clipped(cga: &Cga, shape: &Bits) -> Result<Blocks, EncodingError> {
             *bits = (*bits).max(width(*value));
         }
     }
+    if out.len > 0 {
+        check_blocks(&out)?;
+    }
     for d in 0..shape.rank() {
         let mask = power(shape.get(d)).wrapping_sub(1);
         for slot in out.list.iter_mut().filter_map(|b| b.at.get_mut(d)) {
@@ -404,4 +407,23 @@ fn clipped(cga: &Cga, shape: &Bits) -> Result<Blocks, EncodingError> {
         out.bits.set(d, out.bits.get(d).min(shape.get(d)));
     }
     Ok(out)
+}
+
+/// The bases of a cluster reach every block up to the farthest one.
+fn check_blocks(blocks: &Blocks) -> Result<(), EncodingError> {
+    let mut columns = [0u64; super::MAX_CGA_BITS];
+    for (slot, basis) in columns.iter_mut().zip(blocks.all()) {
+        let mut shift = 0u32;
+        for (v, bits) in basis.at.iter().zip(&blocks.bits.of) {
+            *slot |= u64::from(*v).checked_shl(shift).unwrap_or(0);
+            shift = shift.saturating_add(u32::from(*bits));
+        }
+    }
+    if crate::linear::Span::of(&columns).rank() >= blocks.bits.total() {
+        return Ok(());
+    }
+    let reach = |d: usize| blocks.all().iter().fold(0u32, |sum, b| sum | b.at.get(d).copied().unwrap_or(0));
+    let holed = |d: &usize| reach(*d) != power(blocks.bits.get(*d)).wrapping_sub(1);
+    let dim = (0..MAX_RANK).find(holed).unwrap_or(0);
+    Err(EncodingError::ClusterNotCovered { dim: u8::try_from(dim).unwrap_or(u8::MAX), bits: blocks.bits.get(dim) })
 }

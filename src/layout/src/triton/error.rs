@@ -112,6 +112,13 @@ pub enum EncodingError {
         /// Its extent, log2.
         bits: u8,
     },
+    /// The bases of a cluster leave out a block below the farthest one that they reach.
+    ClusterNotCovered {
+        /// The dimension.
+        dim: u8,
+        /// The bits that the bases reach there.
+        bits: u8,
+    },
     /// A 64 x 4 result is only delivered transposed.
     MustBeTransposed {
         /// Rows of the instruction.

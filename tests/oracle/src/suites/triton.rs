@@ -5,7 +5,7 @@
 //!   composition with the inverse of a map that is not injective) the defining identity is checked on every basis;
 //! - what Triton refuses must be refused here, with the error that stands for Triton's reason, except an instruction N
 //!   that is no power of two: the hardware has it, so its strided layout is checked against the fragment's formula;
-//! - a conversion's class is compared where the two layouts decide it.
+//! - a conversion's class is compared: where the two layouts do not decide it, by the peer's own rule of cost on this library's counts.
 
 mod addresses;
 mod algebra;

@@ -12,12 +12,14 @@ const MISNAMED: &str = "nvmma without swizzle, transposed, rank 3 and more: Trit
     the first is not contiguous and offsets are wasted";
 
 /// Whether the peer's layout of a transposed tile without swizzle is not what `transposed` says: its lowest offset does not
-/// move along the first dimension, though that has more than one element. Ours must be a bijection that does.
+/// move along the first dimension, though that has more than one element, or some of its offsets hold copies. Ours must be
+/// a bijection whose lowest offset does, if any.
 fn misnamed(encoding: &Encoding, found: &Linear<Hw, Logical>, expected: &Linear<Hw, Logical>) -> bool {
     let Base::Nvmma(n) = &encoding.base else { return false };
     let first = |l: &Linear<Hw, Logical>| l.column_on(AxisId::M, 0, AxisId::dim(0)) == Some(1);
     let wide = found.outs().bits_of(AxisId::dim(0)) > 0;
-    n.swizzle_bytes == 0 && n.transposed && n.rank > 2 && wide && first(found) && found.is_bijective() && !first(expected)
+    let wrong = (wide && !first(expected)) || !expected.is_injective();
+    n.swizzle_bytes == 0 && n.transposed && n.rank > 2 && first(found) == wide && found.is_bijective() && wrong
 }
 
 /// An encoding with its linear layout.
