@@ -71,6 +71,14 @@ impl Span {
         self.pivots
     }
 
+    /// What is left of `v` when the span is taken out: 0 exactly if `v` is in it, and the same for vectors that differ by
+    /// one of the span.
+    #[inline]
+    #[must_use]
+    pub fn remainder(&self, v: u64) -> u64 {
+        self.reduce(v).0
+    }
+
     /// The independent columns whose sum is `v`; `None` if `v` is outside the span.
     #[inline]
     #[must_use]

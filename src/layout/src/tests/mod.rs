@@ -11,6 +11,7 @@ mod errors;
 mod laws;
 mod linear;
 mod notation;
+mod refusals;
 mod seed_cute;
 mod seed_tirx;
 mod tilelang;

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::linear::{Hw, Linear, Logical};
 use crate::notation::ttg::parse;
 use crate::triton::address::Addresses;
-use crate::triton::exchange::{Scope, renames_alike, scope};
+use crate::triton::exchange::{Scope, crossings, renames_alike, scope};
 use crate::triton::{Encoding, EncodingError, Field, MatrixTiles, NoTiles, Tile, TileBit, TileRequest, TileSide, infer, to_linear};
 use std::string::String;
 use std::vec::Vec;
@@ -161,6 +161,12 @@ fn exchanges_have_scopes() {
     assert_eq!(scope(&l(ORDER_10, &[32, 64]), &l(lanes, &[32, 64])), Scope::Block);
     let one = |order: &str| String::from("#ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 1], order = ") + order + "}>";
     assert_eq!(scope(&l(&one("[0, 1]"), &[8, 4]), &l(&one("[1, 0]"), &[8, 4])), Scope::Warp);
+    // Lanes permute; then two bits change places with registers.
+    let rows = "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [32, 1], warpsPerCTA = [1, 1], order = [1, 0]}>";
+    let columns = "#ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 1], order = [1, 0]}>";
+    assert_eq!(crossings(&l(&one("[0, 1]"), &[8, 4]), &l(&one("[1, 0]"), &[8, 4])), 0);
+    let (a, b) = (l(rows, &[32, 4]), l(columns, &[32, 4]));
+    assert_eq!((scope(&a, &b), crossings(&a, &b), crossings(&b, &a), crossings(&a, &a)), (Scope::Warp, 2, 2, 0));
 }
 
 #[test]

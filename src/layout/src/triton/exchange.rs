@@ -61,32 +61,30 @@ pub fn renames_alike(from: &Linear<Hw, Logical>, to: &Linear<Hw, Logical>) -> bo
     })
 }
 
-/// The independent directions that the lanes of `to` number and those of `from` do not: how many bits of the lane's number
-/// must be exchanged with bits of the register's for data to get from one layout to the other. Within [`Scope::Warp`] each costs a
-/// round of shuffles; 0 says that lanes only permute.
+/// How many bits registers and threads must exchange for data to get from one layout to the other: the independent
+/// directions that lanes, warps and blocks of `to` number and those of `from` do not. Within [`Scope::Warp`] each costs a
+/// round of shuffles; 0 says that threads only permute.
 #[must_use]
 pub fn crossings(from: &Linear<Hw, Logical>, to: &Linear<Hw, Logical>) -> u8 {
     let mut columns = [0u64; MAX_BITS];
     let mut slots = columns.iter_mut();
-    let mut fill = |of: &Linear<Hw, Logical>| {
-        for bit in 0..of.ins().bits_of(AxisId::LANE) {
+    for input in INPUTS.iter().skip(1) {
+        for bit in 0..from.ins().bits_of(*input) {
             if let Some(slot) = slots.next() {
-                *slot = of.column(AxisId::LANE, bit).unwrap_or(0);
+                *slot = from.column(*input, bit).unwrap_or(0);
             }
         }
-    };
-    fill(from);
-    fill(to);
-    let own = from.ins().bits_of(AxisId::LANE);
-    let before = Span::of(columns.get(..usize::from(own)).unwrap_or(&[])).rank();
-    Span::of(&columns).rank().saturating_sub(before)
-}
-
-/// Whether warps and blocks hold the same places in both layouts.
-#[must_use]
-pub fn same_warps(from: &Linear<Hw, Logical>, to: &Linear<Hw, Logical>) -> bool {
-    INPUTS.iter().skip(2).all(|input| {
-        let bits = from.ins().bits_of(*input).max(to.ins().bits_of(*input));
-        (0..bits).all(|bit| from.column(*input, bit).unwrap_or(0) == to.column(*input, bit).unwrap_or(0))
-    })
+    }
+    let own = Span::of(&columns);
+    // What is left of `to` once the threads of `from` are taken out.
+    let mut rest = [0u64; MAX_BITS];
+    let mut slots = rest.iter_mut();
+    for input in INPUTS.iter().skip(1) {
+        for bit in 0..to.ins().bits_of(*input) {
+            if let Some(slot) = slots.next() {
+                *slot = own.remainder(to.column(*input, bit).unwrap_or(0));
+            }
+        }
+    }
+    Span::of(&rest).rank()
 }

@@ -2,7 +2,7 @@
 
 use super::super::Verdict;
 use super::{Judged, read};
-use lanebook_layout::triton::exchange::{Scope, crossings, renames_alike, same_warps, scope};
+use lanebook_layout::triton::exchange::{Scope, crossings, renames_alike, scope};
 use lanebook_layout::triton::to_linear;
 use serde_json::Value;
 
@@ -21,9 +21,9 @@ pub fn judge(record: &Value) -> Judged {
             Ok(Verdict::Ruled("no thread lacks data, but which register holds it depends on the thread: a select does it, Triton exchanges"))
         }
         (Scope::Thread, "register") | (Scope::Block, "shared") => Ok(Verdict::Agree),
-        // Inside a warp it is a choice of cost. The peer's: shuffles if warps keep their places and fewer than two bits cross
-        // between registers and lanes, else shared memory.
-        (Scope::Warp, "shuffle" | "shared") if (same_warps(&from, &to) && crossings(&from, &to) < 2) == (class == "shuffle") => Ok(Verdict::Agree),
+        // Inside a warp it is a choice of cost. The peer's: shuffles if fewer than two bits cross between registers and
+        // threads, else shared memory.
+        (Scope::Warp, "shuffle" | "shared") if (crossings(&from, &to) < 2) == (class == "shuffle") => Ok(Verdict::Agree),
         _ => Err(format!("needs {needed:?}, the peer uses {class}")),
     }
 }
