@@ -11,7 +11,7 @@ board=thumbv7em-none-eabihf
 others=(thumbv6m-none-eabi riscv32imac-unknown-none-elf riscv64gc-unknown-none-elf aarch64-unknown-none x86_64-unknown-none wasm32-unknown-unknown)
 for tool in /usr/bin/rustc /usr/bin/cargo qemu-system-arm; do command -v "$tool" > /dev/null || { echo "$tool is missing: run .ci/tools all" >&2; exit 1; }; done
 
-want=$(cargo run -q --release --manifest-path tests/firmware/Cargo.toml --target-dir "$target/host")
+want=$(cargo run -q --release --manifest-path tests/firmware/Cargo.toml --target-dir "${CARGO_TARGET_DIR:-$root/target}")
 
 bare() { env RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1 RUSTFLAGS= /usr/bin/cargo build -q -Z build-std=core --target-dir "$target" "$@"; }
 bare --release --manifest-path tests/firmware/Cargo.toml --target "$board"

@@ -4,12 +4,15 @@
 #   tests/proof/panic_free.sh [layout|engine]     layout: the algebra and the table types alone; default engine: everything
 #
 # Writes into $CARGO_TARGET_DIR/proof (default target/proof): entries.rs (the wrappers), entries.txt (their names) and
-# proof-<opt>.elf. Needs only the stable toolchain, binutils' nm and python3. RUSTC_BOOTSTRAP is for rustdoc's JSON.
+# proof-<opt>.elf. Needs only the stable toolchain, binutils' nm and python3. RUSTC_BOOTSTRAP is for rustdoc's JSON; what is
+# built with it has a folder of its own (proof/unstable, shared with stack_bound.sh), because it makes procedural macros
+# build differently. The rest is built in the target folder itself, so that build scripts are compiled once.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$root"
 what=${1:-engine}
-out=${CARGO_TARGET_DIR:-$root/target}/proof
+target=${CARGO_TARGET_DIR:-$root/target}
+out=$target/proof
 mkdir -p "$out"
 lld=$(rustc --print sysroot)/lib/rustlib/x86_64-unknown-linux-gnu/bin/rust-lld
 
@@ -19,8 +22,8 @@ features=()
 [ "$what" = layout ] && features=(--no-default-features) || crates+=(lanebook)
 docs=()
 for crate in "${crates[@]}"; do
-  RUSTC_BOOTSTRAP=1 cargo rustdoc -q -p "$crate" --lib --target-dir "$out/doc" -- -Zunstable-options --output-format json --cap-lints allow
-  docs+=("$out/doc/doc/${crate//-/_}.json")
+  RUSTC_BOOTSTRAP=1 cargo rustdoc -q --release -p "$crate" --lib --target-dir "$out/unstable" -- -Zunstable-options --output-format json --cap-lints allow
+  docs+=("$out/unstable/doc/${crate//-/_}.json")
 done
 python3 tests/proof/entries.py "$out/entries.rs" "${docs[@]}"
 export LANEBOOK_ENTRIES=$out/entries.rs
@@ -30,9 +33,9 @@ export LANEBOOK_ENTRIES=$out/entries.rs
 supplied='memcpy|memmove|memset|memcmp|bcmp|lanebook_proof_sink'
 link() { # link OPT NAME FEATURES...: leaves proof-NAME.elf
   local opt=$1 name=$2; shift 2
-  CARGO_PROFILE_RELEASE_OPT_LEVEL=$opt cargo build -q --release --manifest-path tests/proof/Cargo.toml --target-dir "$out/build-$opt" "${features[@]}" "$@"
+  CARGO_PROFILE_RELEASE_OPT_LEVEL=$opt cargo build -q --release --manifest-path tests/proof/Cargo.toml --target-dir "$target" "${features[@]}" "$@"
   sed 's/.*/--undefined="&"/' "$out/entries.txt" > "$out/link.rsp"
-  "$lld" -flavor gnu --gc-sections --unresolved-symbols=ignore-all -e memcpy "@$out/link.rsp" "$out/build-$opt/release/liblanebook_proof.a" -o "$out/proof-$name.elf"
+  "$lld" -flavor gnu --gc-sections --unresolved-symbols=ignore-all -e memcpy "@$out/link.rsp" "$target/release/liblanebook_proof.a" -o "$out/proof-$name.elf"
 }
 bad() { # bad NAME: prints what must not be there, fails if there is nothing
   { nm -u "$out/proof-$1.elf" | awk '{print $NF}' | grep -vxE "$supplied" || true

@@ -18,10 +18,10 @@ features=()
 lld=$(rustc --print sysroot)/lib/rustlib/x86_64-unknown-linux-gnu/bin/rust-lld
 export LANEBOOK_ENTRIES=$out/entries.rs
 RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Z emit-stack-sizes -Z plt=yes -C relocation-model=static -C jump-tables=no" CARGO_PROFILE_RELEASE_OPT_LEVEL=3 \
-  cargo build -q --release --manifest-path tests/proof/Cargo.toml --target x86_64-unknown-linux-gnu --target-dir "$out/build-stack" "${features[@]}"
+  cargo build -q --release --manifest-path tests/proof/Cargo.toml --target x86_64-unknown-linux-gnu --target-dir "$out/unstable" "${features[@]}"
 gcc -c -O2 -ffreestanding -fno-builtin -fno-tree-loop-distribute-patterns -fno-stack-protector tests/proof/supplied.c -o "$out/supplied.o"
 sed 's/.*/--undefined="&"/' "$out/entries.txt" > "$out/link.rsp"
-"$lld" -flavor gnu -static --gc-sections -e memcpy "@$out/link.rsp" "$out/build-stack/x86_64-unknown-linux-gnu/release/liblanebook_proof.a" "$out/supplied.o" -o "$out/stack.elf"
+"$lld" -flavor gnu -static --gc-sections -e memcpy "@$out/link.rsp" "$out/unstable/x86_64-unknown-linux-gnu/release/liblanebook_proof.a" "$out/supplied.o" -o "$out/stack.elf"
 supplied=()
 for f in memcpy memmove memset memcmp bcmp; do supplied+=(--frame "$f=0"); done
 echo "stack, bytes, of the deepest entry points (x86-64, opt-level 3, $(rustc --version)):"
