@@ -5,7 +5,7 @@
 //! that is, fastest first. No variant holds a string; the host renders them.
 
 use crate::axis::AxisId;
-use crate::num::SymId;
+use crate::sym::SymId;
 
 /// Result of an operation on layouts.
 pub type Result<T, E = Error> = core::result::Result<T, E>;

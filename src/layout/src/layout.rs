@@ -7,10 +7,12 @@
 
 use crate::axis::AxisId;
 use crate::error::{Error, Limit, Result};
-use crate::num::{Int, SymId, Syms};
+use crate::num::{Int, SymId};
 use crate::post::PostMap;
 use crate::profile::{CLOSE, LEAF, Modes, OPEN, Profile};
-use core::num::NonZeroU32;
+
+pub(crate) use crate::iter::position;
+pub use crate::iter::{Iter, Offset};
 
 /// How many shard and replica iters a layout can have together.
 pub const MAX_ITERS: usize = 32;
@@ -20,110 +22,6 @@ pub const MAX_MODES: usize = 16;
 pub const MAX_OFFSETS: usize = 8;
 /// How many tokens an owned profile can have.
 pub const MAX_PROFILE: usize = 96;
-
-/// A strided walk along one axis: `extent` steps of `stride`.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Iter {
-    stride: i64,
-    extent: u32,
-    stride_den: NonZeroU32,
-    axis: AxisId,
-    extent_syms: Syms,
-    stride_syms: Syms,
-}
-
-const _: () = assert!(core::mem::size_of::<Iter>() <= 24);
-
-impl Iter {
-    /// An iter with known numbers.
-    #[must_use]
-    pub const fn new(extent: u32, stride: i64, axis: AxisId) -> Self {
-        Self { stride, extent, stride_den: NonZeroU32::MIN, axis, extent_syms: Syms::NONE, stride_syms: Syms::NONE }
-    }
-
-    /// An iter whose numbers may hold symbols. The extent's coefficient must fit 32 bits unsigned; only the stride may
-    /// be a fraction.
-    pub fn symbolic(extent: Int, stride: Int, axis: AxisId) -> Result<Self> {
-        let coeff = u32::try_from(extent.coeff()).map_err(|_| Error::Overflow)?;
-        if !extent.is_whole() {
-            return Err(extent.needs_value(stride));
-        }
-        Ok(Self { stride: stride.coeff(), extent: coeff, stride_den: stride.den(), axis, extent_syms: extent.syms(), stride_syms: stride.syms() })
-    }
-
-    /// The number of steps.
-    #[must_use]
-    pub const fn extent(&self) -> Int {
-        Int::new(self.extent as i64, self.extent_syms)
-    }
-
-    /// The length of a step along the axis.
-    #[must_use]
-    pub const fn stride(&self) -> Int {
-        Int::new(self.stride, self.stride_syms).over(self.stride_den)
-    }
-
-    /// The axis walked along.
-    #[must_use]
-    pub const fn axis(&self) -> AxisId {
-        self.axis
-    }
-
-    /// The extent, if it is known.
-    #[inline]
-    pub fn extent_value(&self) -> Result<u32> {
-        if self.extent_syms.is_none() { Ok(self.extent) } else { Err(self.extent().needs_value(Int::ONE)) }
-    }
-
-    /// The stride, if it is a known integer.
-    #[inline]
-    pub fn stride_value(&self) -> Result<i64> {
-        if self.stride_syms.is_none() && self.stride_den.get() == 1 { Ok(self.stride) } else { Err(self.stride().needs_value(Int::ONE)) }
-    }
-
-    /// Whether the extent is 1 for certain.
-    #[must_use]
-    pub const fn is_unit(&self) -> bool {
-        self.extent == 1 && self.extent_syms.is_none()
-    }
-
-    fn substitute(&self, sym: SymId, value: i64) -> Result<Self> {
-        Self::symbolic(self.extent().substitute(sym, value)?, self.stride().substitute(sym, value)?, self.axis)
-    }
-}
-
-/// A constant added on one axis.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Offset {
-    value: Int,
-    axis: AxisId,
-}
-
-impl Offset {
-    /// A known offset.
-    #[must_use]
-    pub const fn new(value: i64, axis: AxisId) -> Self {
-        Self::symbolic(Int::known(value), axis)
-    }
-
-    /// An offset that may hold symbols.
-    #[must_use]
-    pub const fn symbolic(value: Int, axis: AxisId) -> Self {
-        Self { value, axis }
-    }
-
-    /// What is added.
-    #[must_use]
-    pub const fn value(&self) -> Int {
-        self.value
-    }
-
-    /// On which axis.
-    #[must_use]
-    pub const fn axis(&self) -> AxisId {
-        self.axis
-    }
-}
 
 /// A borrowed layout; all fields are plain slices, so a `static` can hold one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -159,7 +57,7 @@ impl<'a> LayoutRef<'a> {
             return Err(Error::Capacity { limit: Limit::Offsets, max: MAX_OFFSETS as u32 });
         }
         for (k, it) in self.shard.iter().chain(self.replica).enumerate() {
-            if it.extent == 0 {
+            if it.extent() == Int::ZERO {
                 return Err(Error::BadExtent { iter: position(k) });
             }
         }
@@ -263,7 +161,7 @@ impl Layout {
     }
 
     fn push_iter(&mut self, it: Iter) -> Result<()> {
-        if it.extent == 0 {
+        if it.extent() == Int::ZERO {
             return Err(Error::BadExtent { iter: position(self.iters.len()) });
         }
         self.iters.push(it).map_err(|_| Error::Capacity { limit: Limit::Iters, max: MAX_ITERS as u32 })
@@ -271,13 +169,13 @@ impl Layout {
 
     /// Adds to the offset on an axis. A sum of zero removes it.
     pub fn add_offset(&mut self, value: Int, axis: AxisId) -> Result<()> {
-        if let Some(o) = self.offset.iter_mut().find(|o| o.axis == axis) {
+        if let Some(o) = self.offset.iter_mut().find(|o| o.axis() == axis) {
             *o = Offset::symbolic(o.value().checked_add(value)?, axis);
         } else if value != Int::ZERO {
             let full = Error::Capacity { limit: Limit::Offsets, max: MAX_OFFSETS as u32 };
             self.offset.push(Offset::symbolic(value, axis)).map_err(|_| full)?;
         }
-        self.offset.retain(|o| o.value != Int::ZERO);
+        self.offset.retain(|o| o.value() != Int::ZERO);
         Ok(())
     }
 
@@ -295,7 +193,7 @@ impl Layout {
             *it = it.substitute(sym, value)?;
         }
         for o in &mut out.offset {
-            *o = Offset::symbolic(o.value().substitute(sym, value)?, o.axis);
+            *o = Offset::symbolic(o.value().substitute(sym, value)?, o.axis());
         }
         out.view().check()?;
         Ok(out)
@@ -357,13 +255,8 @@ impl Layout {
             self.push_replica(*it)?;
         }
         for o in l.offset {
-            self.add_offset(o.value(), o.axis)?;
+            self.add_offset(o.value(), o.axis())?;
         }
         self.set_post(l.post)
     }
-}
-
-/// A position as an error carries it.
-pub(crate) fn position(k: usize) -> u8 {
-    u8::try_from(k).unwrap_or(u8::MAX)
 }

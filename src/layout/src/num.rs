@@ -12,16 +12,7 @@ use crate::order::sort_by;
 use core::cmp::Ordering;
 use core::num::{NonZeroU8, NonZeroU32};
 
-/// A run-time symbol; its name is kept by a [`SymNames`].
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct SymId(pub NonZeroU8);
-
-#[cfg(feature = "defmt")]
-impl defmt::Format for SymId {
-    fn format(&self, f: defmt::Formatter<'_>) {
-        defmt::write!(f, "SymId({})", self.0.get());
-    }
-}
+pub use crate::sym::SymId;
 
 /// A product of at most three symbols, sorted; the empty product is 1.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]

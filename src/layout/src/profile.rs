@@ -5,7 +5,7 @@
 //! which is what TIRx layouts are. A malformed string is never followed out of bounds; [`Profile::check`] reports it.
 
 use crate::error::{Error, Result};
-use crate::layout::Iter;
+use crate::iter::Iter;
 
 /// A token: the next shard iter.
 pub const LEAF: u8 = 0;

@@ -4,7 +4,7 @@ use super::dims::Remap;
 use super::{Dims, Linear, MAX_BITS, low_mask};
 use crate::axis::AxisId;
 use crate::error::{Error, Result};
-use crate::layout::position;
+use crate::iter::position;
 
 /// The dimensions of `a`, then those only in `b`; bits of a common dimension add up.
 fn joined(a: &Dims, b: &Dims) -> Result<Dims> {

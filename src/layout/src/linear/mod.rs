@@ -212,7 +212,7 @@ impl<F, T> Linear<F, T> {
             let (shift, bits) = self.ins.place(*axis).ok_or(Error::NoDim { axis: *axis })?;
             if *x & !low_mask(bits) != 0 {
                 let extent = 1u64.wrapping_shl(u32::from(bits));
-                return Err(Error::OutOfRange { mode: crate::layout::position(k), coord: *x, extent });
+                return Err(Error::OutOfRange { mode: crate::iter::position(k), coord: *x, extent });
             }
             packed |= x.wrapping_shl(u32::from(shift));
         }

@@ -1,0 +1,234 @@
+//! Inside `src` and `src/layout/src` modules form floors: a module may use what lies below it, nothing beside or above.
+//!
+//! The floors are listed here once, and the sources are read for `crate::` paths (not comments, not tests). Without
+//! upward arrows there is no cycle. A module that is on no floor fails, and so does one on the list that is gone.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The engine, from the ground up.
+const ENGINE: &[&[&str]] =
+    &[&["generated"], &["rewrite"], &["ir", "expr"], &["map"], &["plan", "encoding"], &["assign", "place"], &["emit"], &["compile"], &["check", "pipeline"]];
+
+/// The algebra, from the ground up.
+const ALGEBRA: &[&[&str]] = &[
+    &["axis", "order", "sym"],
+    &["error"],
+    &["num", "post", "coord"],
+    &["iter"],
+    &["profile", "linear"],
+    &["layout"],
+    &["apply", "query"],
+    &["ops"],
+    &["convert"],
+    &["cute", "tirx", "triton"],
+    &["notation"],
+    &["tilelang"],
+];
+
+/// A crate's sources as the check sees them.
+struct Crate {
+    /// Module -> the first-level names after `crate::` that it uses, each with a place.
+    uses: BTreeMap<String, BTreeMap<String, String>>,
+    /// Re-exported name -> the module that it comes from.
+    exports: BTreeMap<String, String>,
+}
+
+/// Reads the modules below `root`, but not the crates that lie in folders of it.
+fn read(root: &Path) -> Crate {
+    let mut uses: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+    for path in sources(root, root) {
+        let below = path.strip_prefix(root).expect("below the root");
+        let first = below.components().next().expect("a part").as_os_str().to_string_lossy().into_owned();
+        let module = first.trim_end_matches(".rs").to_string();
+        let is_test =
+            below.components().any(|c| c.as_os_str() == "tests") || below.file_stem().is_some_and(|s| s == "tests" || s.to_string_lossy().ends_with("_tests"));
+        if module == "lib" || is_test {
+            continue;
+        }
+        let text = code(&fs::read_to_string(&path).expect("a source"));
+        let found = uses.entry(module.clone()).or_default();
+        for (line, name) in crate_paths(&text) {
+            found.entry(name).or_insert_with(|| format!("{}:{line}", path.display()));
+        }
+        // Up by `super` as far as the root would be a way around the list.
+        let depth = below.components().count() - usize::from(below.file_name().is_some_and(|f| f == "mod.rs"));
+        if text.contains(&"super::".repeat(depth)) {
+            found.insert("super".into(), path.display().to_string());
+        }
+        found.remove(&module);
+    }
+    let lib = code(&fs::read_to_string(root.join("lib.rs")).expect("lib.rs"));
+    let mut exports = BTreeMap::new();
+    for item in lib.split(';').filter_map(|item| item.split_once("pub use ")).map(|(_, path)| path.trim()) {
+        if let Some((module, names)) = item.split_once("::") {
+            for name in words(names) {
+                exports.insert(name, module.to_string());
+            }
+        }
+    }
+    // `mod name { ... }` in lib.rs, and modules whose file uses nothing of the crate.
+    for line in lib.lines() {
+        let declared = line.trim().trim_start_matches("pub ").strip_prefix("mod ");
+        if let Some(name) = declared.and_then(|rest| words(rest).into_iter().next()).filter(|name| name != "tests") {
+            uses.entry(name).or_default();
+        }
+    }
+    Crate { uses, exports }
+}
+
+fn sources(folder: &Path, root: &Path) -> Vec<PathBuf> {
+    let mut out = Vec::new();
+    let mut entries: Vec<PathBuf> = fs::read_dir(folder).expect("a folder").map(|e| e.expect("an entry").path()).collect();
+    entries.sort();
+    for path in entries {
+        if path.is_dir() {
+            if !path.join("Cargo.toml").exists() || path == root {
+                out.extend(sources(&path, root));
+            }
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            out.push(path);
+        }
+    }
+    out
+}
+
+/// The text without comments and without what follows `#[cfg(test)]` as a block or as one item.
+fn code(text: &str) -> String {
+    let mut out = String::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        let bare = line.split("//").next().unwrap_or("");
+        if bare.trim() == "#[cfg(test)]" {
+            // The item: up to a line that ends it at the same depth.
+            let mut depth = 0i32;
+            out.push('\n');
+            for item in lines.by_ref() {
+                out.push('\n');
+                depth += item.matches('{').count() as i32 - item.matches('}').count() as i32;
+                let ends = item.trim_end().ends_with(['}', ';', ',']);
+                if depth <= 0 && ends {
+                    break;
+                }
+            }
+            continue;
+        }
+        out.push_str(bare);
+        out.push('\n');
+    }
+    out
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|w| !w.is_empty()).map(str::to_string).collect()
+}
+
+/// The names that follow `crate::`, also those in braces, with their lines.
+fn crate_paths(text: &str) -> Vec<(usize, String)> {
+    let mut out = Vec::new();
+    for (at, _) in text.match_indices("crate::") {
+        let before = text[..at].chars().next_back();
+        if before.is_some_and(|c| c.is_alphanumeric() || c == '_') {
+            continue;
+        }
+        let line = text[..at].matches('\n').count() + 1;
+        let rest = &text[at + "crate::".len()..];
+        let Some(group) = rest.strip_prefix('{') else {
+            out.extend(words(rest.split(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or("")).into_iter().map(|w| (line, w)));
+            continue;
+        };
+        // The first word of each part of the group.
+        let (mut depth, mut part) = (0, String::new());
+        for c in group.chars() {
+            match c {
+                '{' => depth += 1,
+                '}' if depth == 0 => break,
+                '}' => depth -= 1,
+                ',' if depth == 0 => {
+                    out.extend(words(&part).into_iter().take(1).map(|w| (line, w)));
+                    part.clear();
+                    continue;
+                }
+                _ => {}
+            }
+            part.push(c);
+        }
+        out.extend(words(&part).into_iter().take(1).map(|w| (line, w)));
+    }
+    out
+}
+
+/// What is wrong, one line each.
+fn faults(source: &Crate, floors: &[&[&str]]) -> Vec<String> {
+    let floor_of = |module: &str| floors.iter().position(|floor| floor.contains(&module));
+    let listed: BTreeSet<&str> = floors.iter().copied().flatten().copied().collect();
+    let mut out = Vec::new();
+    for module in listed.iter().filter(|m| !source.uses.contains_key(**m)) {
+        out.push(format!("{module} is on a floor, but there is no such module"));
+    }
+    for (module, uses) in &source.uses {
+        let Some(own) = floor_of(module) else {
+            out.push(format!("{module} is on no floor: give it one in tests/floors.rs"));
+            continue;
+        };
+        for (name, place) in uses {
+            let target = if source.uses.contains_key(name) { name } else { source.exports.get(name).unwrap_or(name) };
+            match floor_of(target) {
+                Some(floor) if floor < own || target == module => {}
+                Some(floor) => out.push(format!("{place}: {module} (floor {own}) uses {target} (floor {floor})")),
+                None => out.push(format!("{place}: {module} uses crate::{name}, which is no module and no name that lib.rs exports from one (write `crate::` to reach another module)")),
+            }
+        }
+    }
+    out
+}
+
+fn check(folder: &str, floors: &[&[&str]]) {
+    let source = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder));
+    let arrows: usize = source.uses.values().map(BTreeMap::len).sum();
+    assert!(arrows > source.uses.len(), "only {arrows} arrows were found in {folder}: the reader is broken");
+    let faults = faults(&source, floors);
+    assert!(faults.is_empty(), "{folder}:\n{}", faults.join("\n"));
+}
+
+#[test]
+fn modules_of_the_engine_use_what_lies_below() {
+    check("src", ENGINE);
+}
+
+#[test]
+fn modules_of_the_algebra_use_what_lies_below() {
+    check("src/layout/src", ALGEBRA);
+}
+
+/// The check itself: an arrow upward, one sideways, a stranger, a module that is gone.
+#[test]
+fn a_broken_house_is_noticed() {
+    let uses = |module: &str, names: &[&str]| (module.to_string(), names.iter().map(|n| (n.to_string(), format!("{module}.rs:1"))).collect());
+    let house =
+        |list: Vec<(String, BTreeMap<String, String>)>| Crate { uses: list.into_iter().collect(), exports: BTreeMap::from([("Thing".into(), "top".into())]) };
+    let floors: &[&[&str]] = &[&["ground"], &["left", "right"], &["top"]];
+    let good = || vec![uses("ground", &[]), uses("left", &["ground"]), uses("right", &["ground"]), uses("top", &["left", "right", "ground"])];
+    assert_eq!(faults(&house(good()), floors), [""; 0]);
+    for (module, names, want) in [
+        ("ground", &["top"][..], "uses top (floor 2)"),
+        ("ground", &["Thing"], "uses top (floor 2)"),
+        ("left", &["right"], "left (floor 1) uses right (floor 1)"),
+        ("left", &["Unknown"], "no name that lib.rs exports"),
+        ("cellar", &["ground"], "cellar is on no floor"),
+    ] {
+        let mut list = good();
+        list.retain(|m| m.0 != module);
+        list.push(uses(module, names));
+        let found = faults(&house(list), floors);
+        assert!(found.iter().any(|f| f.contains(want)), "{want}: {found:?}");
+    }
+    let mut list = good();
+    list.retain(|m| m.0 != "top");
+    assert_eq!(faults(&house(list), floors), ["top is on a floor, but there is no such module"]);
+    // The reader: groups, comments, test modules, several lines.
+    let text = "use crate::{\n    a::{B, c},\n    d,\n};\nlet x = crate::e::f(); // crate::g\n#[cfg(test)]\nmod tests {\n    use crate::h;\n}\nfn y() -> crate::I;\n#[cfg(test)]\nmod more;\nuse crate::j;";
+    let names: Vec<String> = crate_paths(&code(text)).into_iter().map(|n| n.1).collect();
+    assert_eq!(names, ["a", "d", "e", "I", "j"]);
+}
