@@ -11,7 +11,7 @@ use crate::post::PostMap;
 /// CuTe's logical divide, `a o (t, complement(t, size(a)))`: mode 0 is the tile, mode 1 the tiles.
 ///
 /// # Errors
-/// Those of [`complement`] (for `t`) and [`compose`].
+/// Those of [`super::complement`] (for `t`) and [`compose`].
 pub fn logical_divide(a: &LayoutRef<'_>, t: &LayoutRef<'_>) -> Result<Layout> {
     compose(a, &with_complement(t, a.size()?)?.view())
 }
@@ -63,7 +63,7 @@ pub fn logical_divide_by_mode(a: &LayoutRef<'_>, tiles: &[LayoutRef<'_>]) -> Res
 /// If `b` stays at 0, no complement is needed, and none need exist.
 ///
 /// # Errors
-/// Those of [`complement`] (for `a`) and [`compose`].
+/// Those of [`super::complement`] (for `a`) and [`compose`].
 pub fn logical_product(a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<Layout> {
     let shard = LayoutRef { post: PostMap::None, offset: &[], ..*a };
     let mut out = Layout::new();
