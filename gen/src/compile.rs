@@ -1,6 +1,7 @@
 //! The compiler, stage by stage.
 use crate::check;
 use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::families;
 use crate::ledger;
 use crate::load::{self, Loaded};
 use crate::lower::lower;
@@ -119,7 +120,8 @@ pub fn compile_wish(root: &Path, mode: Mode, wish: &Wish<'_>) -> Result<Compiled
 }
 
 /// Compiles files that are already in memory, named relative to the repository's folder.
-pub fn compile_sources(sources: Sources, mut diagnostics: Diagnostics, mode: Mode) -> Result<Compiled, Failure> {
+pub fn compile_sources(mut sources: Sources, mut diagnostics: Diagnostics, mode: Mode) -> Result<Compiled, Failure> {
+    families::expand(&mut sources, &mut diagnostics);
     let loaded = load::load(&sources, &mut diagnostics);
     diagnostics.name("schema");
     if !diagnostics.is_empty() {

@@ -19,6 +19,7 @@ pub mod audit;
 pub mod check;
 pub mod compile;
 pub mod diagnostics;
+pub mod families;
 pub mod layouts;
 pub mod ledger;
 pub mod load;

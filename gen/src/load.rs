@@ -3,9 +3,10 @@
 //! Files are found in one fixed order (by path), read as RON entry by entry, and kept as written: nothing is resolved
 //! here. A bad entry is reported and left out; a file that is not RON at all is one error.
 use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::families;
 use crate::ledger::Ledger;
-use crate::schema::{Access, Agreement, Arch, Atom, AxesFile, Axis, Dtype, DtypesFile, Group, HwFile, Isa, IsaFile, SourceEntry, SourcesFile, Tag};
-use crate::source::{FileId, Sources};
+use crate::schema::{Access, Agreement, Arch, Atom, AxesFile, Axis, Broadcast, Dtype, DtypesFile, Group, HwFile, Isa, IsaFile, SourceEntry, SourcesFile, Tag};
+use crate::source::{FileId, SourceFile, Sources, Span};
 use crate::spanned::{Entry, Spanned, read, whole};
 use serde::de::DeserializeOwned;
 use std::fs;
@@ -27,6 +28,8 @@ pub struct Loaded {
     pub axes: Vec<Axis>,
     /// Access kinds.
     pub accesses: Vec<Access>,
+    /// Modifiers of matrix instructions.
+    pub broadcasts: Vec<Broadcast>,
     /// Hazard tags.
     pub tags: Vec<Tag>,
     /// Groups with their atoms.
@@ -150,17 +153,30 @@ fn relative(root: &Path, path: &Path) -> String {
     parts.join("/")
 }
 
+/// A file's name as if it stood in the repository (of a ledger elsewhere: as if it were none).
+fn as_own(file: &SourceFile) -> String {
+    match file.extra {
+        false => file.name.clone(),
+        true => format!("hw-tables/{}", file.name.split_once('/').map_or("", |(_, name)| name)).replace(LEDGER, "hw-tables/ids"),
+    }
+}
+
+impl Loaded {
+    /// Whether a file holds groups and architectures.
+    #[must_use]
+    pub fn is_hardware(file: &SourceFile) -> bool {
+        let name = as_own(file);
+        let other = ["hw-tables/sources.ron", "hw-tables/dtypes.ron", "hw-tables/axes.ron", LEDGER];
+        file.family.is_none() && name.starts_with("hw-tables/") && !other.contains(&name.as_str())
+    }
+}
+
 /// Reads all files of `sources` by what their names say they are.
 pub fn load(sources: &Sources, diags: &mut Diagnostics) -> Loaded {
     let mut loaded = Loaded::default();
-    for (id, file) in sources.iter() {
+    for (id, file) in sources.iter().filter(|(_, file)| file.family.is_none()) {
         let mut reader = Reader { sources, id, diags };
-        let name = match file.extra {
-            false => file.name.clone(),
-            // As if it stood in the repository, but for the ledger.
-            true => format!("hw-tables/{}", file.name.split_once('/').map_or("", |(_, name)| name)).replace(LEDGER, "hw-tables/ids"),
-        };
-        match name.as_str() {
+        match as_own(file).as_str() {
             "hw-tables/sources.ron" => {
                 loaded.sources.extend(reader.file::<SourcesFile>().map(|f| reader.values(f.sources)).unwrap_or_default());
             }
@@ -177,6 +193,12 @@ pub fn load(sources: &Sources, diags: &mut Diagnostics) -> Loaded {
         }
     }
     loaded
+}
+
+/// The atom in a row's file, after the lines that keep its place.
+fn atom_span(sources: &Sources, id: FileId) -> Span {
+    let text = &sources.file(id).text;
+    Span::new(id, text.len() - text.trim_start().len(), text.len())
 }
 
 struct Reader<'a> {
@@ -199,8 +221,13 @@ impl Reader<'_> {
         let Some(file) = self.file::<HwFile>() else { return };
         loaded.accesses.extend(self.values(file.accesses));
         loaded.tags.extend(self.values(file.tags));
+        loaded.broadcasts.extend(self.values(file.broadcasts));
         for group in self.entries::<Group>(&file.groups) {
-            let atoms = self.entries(&group.atoms);
+            let mut atoms = self.entries(&group.atoms);
+            for family in &group.families {
+                let rows: Vec<Entry> = families::members(self.sources, family.span).map(|id| Entry { span: atom_span(self.sources, id) }).collect();
+                atoms.extend(self.entries(&rows));
+            }
             loaded.groups.push(LoadedGroup { group, atoms });
         }
         loaded.agreements.extend(self.entries(&file.agreements));

@@ -139,12 +139,26 @@ fn atom(model: &HwModel, atom: &model::Atom) -> t::Atom<'static> {
         operands: t::Operands(list(atom.operands.iter().map(|o| one(operand(o))))),
         movement: atom.movement.as_ref().map(|m| one(movement(atom, m))),
         matrix: atom.matrix.as_ref().map(|m| t::MatrixShape { m: m.m, n: m.n, k: m.k, a: m.a, b: m.b, c: m.c, d: m.d }),
+        more: atom.more.as_ref().map(|m| one(more(m))),
         means: list(atom.means.iter().copied()),
         cost: atom.cost,
         counter: atom.counter.as_ref().map(|name| t::CounterUse { counter: counter_number(model, atom, name), unordered: atom.unordered }),
         tags: list(atom.tags.iter().copied()),
         status: atom.status,
         sources: list(atom.sources.iter().copied()),
+    }
+}
+
+fn more(more: &model::More) -> t::MatrixMore<'static> {
+    t::MatrixMore {
+        blocks: more.blocks,
+        index: more.index,
+        scales: more.scales,
+        moves: list(more.moves.iter().map(|(by, of, bits)| t::FieldMove { by: *by, of: *of, bits: *bits })),
+        broadcasts: list(more.broadcasts.iter().map(|(of, by, how)| match how {
+            model::Use::Lanes(run, rows) => t::Broadcast::Lanes(*of, *by, *run, list(rows.iter().map(|row| list(row.iter().copied())))),
+            model::Use::Blocks(member) => t::Broadcast::Blocks(*of, *by, *member),
+        })),
     }
 }
 
@@ -234,13 +248,15 @@ fn side(side: &model::Side, unit_bits: u16) -> t::Side<'static> {
 
 /// The bytes from a slot's address to the end of its last element, where the table does not say.
 fn extent_bytes(layout: &Layout, unit_bits: u16) -> u16 {
-    let last = (0..layout.size()).map(|x| layout.at(x, 0, lanebook_layout::AxisId::BYTE)).max().unwrap_or(0);
-    u16::try_from(last + i64::from(unit_bits.div_ceil(8))).unwrap_or(u16::MAX)
+    let at = |x| layout.at(x, 0, lanebook_layout::AxisId::BYTE) * 8 + layout.at(x, 0, lanebook_layout::AxisId::BIT);
+    let last = (0..layout.size()).map(at).max().unwrap_or(0);
+    u16::try_from((last + i64::from(unit_bits) + 7) / 8).unwrap_or(u16::MAX)
 }
 
 fn arch(model: &HwModel, arch: &model::Arch) -> t::Arch<'static> {
     t::Arch {
         name: text(&arch.name),
+        target: text(&arch.target),
         vendor: text(&arch.vendor),
         isa: arch.isa,
         isa_version: text(&arch.isa_version),

@@ -43,6 +43,8 @@ pub struct SourceFile {
     pub text: String,
     /// It belongs to a folder of tables beside the repository's own.
     pub extra: bool,
+    /// It is one row of the family that stands there, not a file of its own: see [`crate::families`].
+    pub family: Option<Span>,
 }
 
 /// A line and a column, both from 1; columns count characters.
@@ -63,7 +65,7 @@ pub struct Sources {
 impl Sources {
     /// Adds a file.
     pub fn add(&mut self, name: &str, path: Option<&Path>, text: String) -> FileId {
-        self.files.push(SourceFile { name: name.to_string(), path: path.map(Path::to_path_buf), text, extra: false });
+        self.files.push(SourceFile { name: name.to_string(), path: path.map(Path::to_path_buf), text, extra: false, family: None });
         FileId(self.files.len() as u32 - 1)
     }
     /// Adds a file of a folder of tables beside the repository's own.
@@ -73,6 +75,11 @@ impl Sources {
             file.extra = true;
         }
         id
+    }
+    /// Adds the text of one row of a family, under the name of the file that the family stands in.
+    pub fn add_row(&mut self, name: &str, extra: bool, family: Span, text: String) -> FileId {
+        self.files.push(SourceFile { name: name.to_string(), path: None, text, extra, family: Some(family) });
+        FileId(self.files.len() as u32 - 1)
     }
     /// A file.
     ///

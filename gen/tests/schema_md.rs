@@ -1,5 +1,7 @@
 //! The examples of `hw-tables/SCHEMA.md` are read with the schema that they document.
-use lanebook_gen::schema::{Arch, Atom, Group, HwFile, Isa, IsaFile, Operand, SourcesFile};
+use lanebook_gen::diagnostics::Diagnostics;
+use lanebook_gen::families;
+use lanebook_gen::schema::{Arch, Atom, Broadcast, Group, HwFile, Isa, IsaFile, Operand, SourcesFile};
 use lanebook_gen::source::{Sources, Span};
 use lanebook_gen::spanned::{Entry, Spanned, read, whole};
 use serde::de::DeserializeOwned;
@@ -7,6 +9,19 @@ use std::path::Path;
 
 fn parsed<T: DeserializeOwned>(sources: &Sources, span: Span) -> T {
     read(sources, span).unwrap_or_else(|error| panic!("{}\n{}", error.plain(sources), error.excerpt(sources)))
+}
+
+/// The atoms of a family, each of them sound.
+fn family(text: &str) -> usize {
+    let (mut sources, mut diags) = (Sources::default(), Diagnostics::new());
+    let file = format!("(groups: [(name: \"g\", isa: \"i\", families: [{text}])])");
+    let id = sources.add("hw-tables/example.ron", None, file);
+    families::expand(&mut sources, &mut diags);
+    assert!(diags.is_empty(), "{}", diags.plain(&sources));
+    let group: Group = parsed(&sources, parsed::<HwFile>(&sources, whole(&sources, id)).groups[0].span);
+    let members: Vec<_> = families::members(&sources, group.families[0].span).collect();
+    members.iter().for_each(|member| drop(parsed::<Atom>(&sources, whole(&sources, *member))));
+    members.len()
 }
 
 #[test]
@@ -42,7 +57,14 @@ fn every_example_is_sound() {
             kinds.push("arch");
         } else {
             for entry in parsed::<Vec<Entry>>(&sources, span) {
-                if sources.text(entry.span).contains("template:") {
+                let text = sources.text(entry.span);
+                if text.contains("each:") {
+                    assert_eq!(family(text), 4, "two rows of each table");
+                    kinds.push("family");
+                } else if text.contains("lanes:") {
+                    parsed::<Broadcast>(&sources, entry.span);
+                    kinds.push("broadcast");
+                } else if text.contains("template:") {
                     parsed::<Atom>(&sources, entry.span);
                     kinds.push("atom");
                 } else {
@@ -53,5 +75,5 @@ fn every_example_is_sound() {
         }
     }
     kinds.dedup();
-    assert_eq!(kinds, ["sources", "file", "atom", "operand", "atom", "operand", "arch", "isa"]);
+    assert_eq!(kinds, ["sources", "file", "atom", "broadcast", "family", "atom", "operand", "atom", "operand", "arch", "isa"]);
 }

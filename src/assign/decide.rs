@@ -44,7 +44,7 @@ impl Chooser<'_, '_, '_, '_> {
             let have = arch.atoms.get(number.checked_div(per_atom)?)?;
             let along_m = u8::try_from(number.checked_rem(per_atom)?).ok()?;
             let atom = tables.atom(have.atom).filter(|atom| have.native && atom.class == AtomClass::Matrix)?;
-            let shape = atom.matrix?;
+            let shape = atom.product()?;
             let takes = |operand: u8, v: Value| dtype(v).is_some_and(|dtype| atom.takes(operand, dtype));
             if !(takes(shape.a, a) && takes(shape.b, b) && takes(shape.c, c) && takes(shape.d, d)) {
                 return None;

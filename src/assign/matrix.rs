@@ -11,7 +11,7 @@ impl Product {
     /// `m`, `n`, `k` are the tile's extents, `warps` log2 of the warps along m and n.
     #[must_use]
     pub fn new(id: AtomId, atom: &Atom<'_>, tile: (u64, u64, u64), bits: (u16, u16, u16), warps: (u8, u8)) -> Option<Self> {
-        let shape = atom.matrix?;
+        let shape = atom.product()?;
         // Of a panel's bits the atom takes the lowest, warps the highest; what is left repeats.
         let repeat = |extent: u8, warps: u8, step: u16| -> Option<u8> { extent.checked_sub(warps)?.checked_sub(log2_exact(u64::from(step))?) };
         let (m, n, k) = tile;

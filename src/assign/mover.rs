@@ -62,7 +62,8 @@ impl Mover {
     #[must_use]
     pub fn of(id: AtomId, atom: &Atom<'_>) -> Option<Self> {
         let movement = atom.movement.as_ref()?;
-        let unit = log2_exact(u64::from(movement.unit_bits))?;
+        // Addresses count bytes.
+        let unit = log2_exact(u64::from(movement.unit_bits)).filter(|unit| *unit >= 3)?;
         let mut count = 1u64;
         for &extent in movement.extents {
             count = count.checked_mul(u64::from(extent))?;

@@ -237,7 +237,7 @@ impl Kernel<'_> {
     fn placeholder(&self, word: &str, out: &mut impl Write) -> Result<(), TextError> {
         match word {
             "kernel" => out.write_str(self.name)?,
-            "target" => out.write_str(self.arch.name)?,
+            "target" => out.write_str(self.arch.target)?,
             "version" => out.write_str(self.arch.isa_version)?,
             "threads" => write_number(out, u64::from(self.threads))?,
             "shared_bytes" => write_number(out, u64::from(self.shared_bytes))?,

@@ -50,6 +50,9 @@ impl<'t> TableTiles<'t> {
 
     /// Takes the atom if it fits and is better.
     fn offer(&self, atom: &'t Atom<'t>, request: &TileRequest, any: bool, best: &mut Option<Candidate<'t>>) {
+        if atom.product().is_none() {
+            return;
+        }
         let instance = match any {
             true => Some(atom.usual()),
             false => atom.with_columns(request.n),

@@ -2,6 +2,7 @@
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::layouts::Layout;
 use crate::model::{Arch, Atom, HwModel};
+use crate::schema::Rest;
 use crate::source::Span;
 use crate::suggest::remedy;
 use lanebook_layout::AxisId;
@@ -68,13 +69,14 @@ fn frame(model: &HwModel, arch: &Arch, diags: &mut Diagnostics) {
     }
 }
 
-/// A register layout fills a whole wave of the architecture, or several.
+/// A register layout fills a whole wave of the architecture, unless what it does not name is ignored.
 fn waves(arch: &Arch, atom: &Atom, because: Span, diags: &mut Diagnostics) {
     let sides = atom.movement.iter().flat_map(|m| [&m.from, &m.to]).filter(|side| side.space == Space::Register);
-    let layouts = atom.operands.iter().filter_map(|o| o.layout.as_ref()).chain(sides.map(|side| &side.layout));
-    for layout in layouts.filter(|layout| layout.axes().contains(&AxisId::LANE)) {
+    let part = |rest: Rest| rest == Rest::Ignored;
+    let operands = atom.operands.iter().filter_map(|o| o.layout.as_ref().map(|layout| (layout, part(o.rest))));
+    for (layout, part) in operands.chain(sides.map(|side| (&side.layout, part(side.rest)))).filter(|(layout, _)| layout.axes().contains(&AxisId::LANE)) {
         let lanes = lanes(layout);
-        if !arch.wave_lanes.iter().any(|wave| u64::from(*wave) == lanes) {
+        if !arch.wave_lanes.iter().any(|wave| u64::from(*wave) == lanes || part && u64::from(*wave) > lanes) {
             let waves: Vec<String> = arch.wave_lanes.iter().map(u16::to_string).collect();
             diags.push(
                 Diagnostic::at(layout.text.span, format!("the layout is for {lanes} lanes, a wave of `{}` has {}", arch.name.value, waves.join(" or ")))
@@ -85,7 +87,8 @@ fn waves(arch: &Arch, atom: &Atom, because: Span, diags: &mut Diagnostics) {
     }
 }
 
-fn lanes(layout: &Layout) -> u64 {
+/// Lanes that a register layout speaks of.
+pub(super) fn lanes(layout: &Layout) -> u64 {
     let positions = (0..layout.copies()).flat_map(|copy| (0..layout.size()).map(move |x| (x, copy)));
     positions.map(|(x, copy)| layout.at(x, copy, AxisId::LANE)).max().map_or(0, |most| most as u64 + 1)
 }

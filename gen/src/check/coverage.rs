@@ -138,6 +138,8 @@ fn registers(model: &HwModel, atom: &Atom, operand: &Operand, layout: &Layout, u
                     .help("cover it, or say what becomes of it: `rest: zero`, `sign`, `keep` or `ignored`"),
             );
         }
+        // What it does not name may be whole lanes, of a wave that other operands fill.
+        (None, Rest::Ignored) if atom.operands.iter().filter_map(|o| o.layout.as_ref()).any(|other| super::archs::lanes(other) > lanes as u64) => {}
         // A family's narrower types may leave a rest.
         (None, rest) if rest != Rest::None && operand.vary.typed_by.is_none() => {
             let message = format!("the layout names every bit of `{}`, there is no rest", operand.name.value);
@@ -157,33 +159,34 @@ fn memory(side: &Side, unit: u16, extents: &[u16]) -> Diagnostics {
     if layout.copies() != 1 {
         return Diagnostic::at(span, "a memory side has no copies").help("remove `R[...]`").into();
     }
-    let place = |x| (layout.at(x, 0, AxisId::SLOT), layout.at(x, 0, AxisId::BYTE));
+    // In bits: elements may be narrower than a byte.
+    let place = |x| (layout.at(x, 0, AxisId::SLOT), layout.at(x, 0, AxisId::BYTE) * 8 + layout.at(x, 0, AxisId::BIT));
     if layout.size() > MOST_PLACES {
         return too_large(span);
     }
-    let (slots, bytes) = (0..layout.size()).map(place).fold((0, 0), |most, at| (most.0.max(at.0), most.1.max(at.1)));
-    // Eighths of a byte, so that units below a byte need no special case. The stride is a byte, so they start on one.
-    let grain = gcd(unit, 8);
-    let width = (bytes as u64 * 8 + unit) / grain;
+    let (slots, bits) = (0..layout.size()).map(place).fold((0, 0), |most, at| (most.0.max(at.0), most.1.max(at.1)));
+    let grain = gcd(layout.grain(AxisId::BIT, unit), 8);
+    let width = (bits.max(0) as u64 + unit).div_ceil(grain);
     if (slots as u64 + 1) * width > MOST_PLACES {
         return too_large(span);
     }
     let mut places = Places { width, cells: vec![EMPTY; ((slots as u64 + 1) * width) as usize] };
     for x in 0..layout.size() {
-        let (slot, byte) = place(x);
-        if slot < 0 || byte < 0 {
+        let (slot, bit) = place(x);
+        let byte = bit.div_euclid(8);
+        if slot < 0 || bit < 0 {
             let message = format!("element {} is at byte {byte} of slot {slot}", coordinate(x, extents));
             return Diagnostic::at(span, message).help("slots and bytes are not negative").into();
         }
         if let Some(stated) = &side.slot_bytes
-            && byte as u64 * 8 + unit > u64::from(stated.value) * 8
+            && bit as u64 + unit > u64::from(stated.value) * 8
         {
             let message = format!("element {} is at byte {byte} of slot {slot}, a slot supplies {} bytes", coordinate(x, extents), stated.value);
             diags.push(Diagnostic::at(span, message).note(stated.span, "stated here").help("correct the layout or `slot_bytes`"));
             return diags;
         }
         for cell in 0..unit / grain {
-            if let Some(before) = places.claim(slot as u64, byte as u64 * 8 / grain + cell, x) {
+            if let Some(before) = places.claim(slot as u64, bit as u64 / grain + cell, x) {
                 let message = format!("elements {} and {} are both at byte {byte} of slot {slot}", coordinate(before, extents), coordinate(x, extents));
                 return Diagnostic::at(span, message).help("each byte belongs to one element: correct the strides").into();
             }

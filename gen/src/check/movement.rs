@@ -52,7 +52,8 @@ fn extents(movement: &Movement, diags: &mut Diagnostics) {
 pub(super) fn axes_of(space: Space) -> &'static [AxisId] {
     match space {
         Space::Register => &[AxisId::LANE, AxisId::WARP, AxisId::BIT],
-        Space::Shared | Space::Global => &[AxisId::SLOT, AxisId::BYTE],
+        // Bits: elements narrower than a byte.
+        Space::Shared | Space::Global => &[AxisId::SLOT, AxisId::BYTE, AxisId::BIT],
         Space::Tensor => &[AxisId::TLANE, AxisId::TCOL, AxisId::BIT],
     }
 }

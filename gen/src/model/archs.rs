@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 pub struct Arch {
     /// Its name.
     pub name: Name,
+    /// What the assembler calls it.
+    pub target: String,
     /// Vendor.
     pub vendor: String,
     /// Instruction set.

@@ -1,4 +1,5 @@
 //! Atoms with their operands, movements and shapes resolved.
+use super::more::{self, More};
 use super::words::{Words, need_source, space, status};
 use super::{HwModel, Isa, Names};
 use crate::diagnostics::{Diagnostic, Diagnostics};
@@ -43,6 +44,8 @@ pub struct Atom {
     pub movement: Option<Movement>,
     /// What it multiplies.
     pub matrix: Option<Matrix>,
+    /// What it has beyond one product of dense operands.
+    pub more: Option<More>,
     /// Whether the entry has a shape, sound or not.
     pub states_matrix: bool,
     /// Value of the first operand, prefix order.
@@ -106,6 +109,8 @@ pub struct Operand {
     pub range: Option<Spanned<(i64, i64)>>,
     /// Fixed register that the text does not show.
     pub implicit: bool,
+    /// Immediates that move the layout, and by how many bits a unit.
+    pub moved: Vec<(Name, u16)>,
     /// Its part in a family.
     pub vary: Vary,
 }
@@ -346,10 +351,12 @@ impl Resolver<'_> {
             Vec::new()
         });
         let matrix = entry.matrix.as_ref().and_then(|matrix| self.matrix(matrix, &operand_names));
+        let more = match (&entry.matrix, &matrix) {
+            (Some(written), Some(_)) => more::resolve(written, &operands, &operand_names, &self.model.broadcasts, self.diags),
+            _ => None,
+        };
         if let Some(shape) = &matrix {
-            for (number, extents) in
-                [(shape.a, (shape.m, shape.k)), (shape.b, (shape.k, shape.n)), (shape.c, (shape.m, shape.n)), (shape.d, (shape.m, shape.n))]
-            {
+            for (number, extents) in more::extents(shape, more.as_ref(), &operands) {
                 if let Some(operand) = operands.get_mut(usize::from(number)) {
                     operand.extents.get_or_insert(Spanned { value: extents, span: shape.span });
                 }
@@ -374,6 +381,7 @@ impl Resolver<'_> {
             template_span: entry.template.span,
             movement: entry.movement.as_ref().and_then(|movement| self.movement(movement, &operand_names)),
             matrix,
+            more,
             states_matrix: entry.matrix.is_some(),
             means: means.unwrap_or_default(),
             means_span: entry.means.as_ref().map(|term| term.span),
@@ -406,6 +414,7 @@ impl Resolver<'_> {
             rest: entry.rest,
             range: range(entry),
             implicit: entry.implicit,
+            moved: entry.moved.iter().map(|moved| (moved.by.clone(), moved.bits)).collect(),
             vary: Vary::default(),
         }
     }

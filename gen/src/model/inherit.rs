@@ -108,6 +108,7 @@ impl Resolver<'_> {
         let limits = SharedLimits { static_bytes: shared.static_bytes, max_bytes: shared.max_bytes };
         Some(Arch {
             name: own.name.clone(),
+            target: own.target.as_ref().map_or_else(|| own.name.value.clone(), |target| target.value.clone()),
             vendor: vendor?.value,
             isa,
             isa_version: last(chain, |a| a.isa_version.clone()).map(|v| v.value).unwrap_or_default(),
@@ -138,6 +139,11 @@ impl Resolver<'_> {
             for name in &arch.has {
                 for id in self.group(name) {
                     has.insert(id.0, (true, name.span));
+                }
+            }
+            for name in &arch.assembles {
+                for id in self.group(name) {
+                    has.entry(id.0).or_insert((false, name.span));
                 }
             }
             for name in &arch.without {

@@ -7,12 +7,14 @@ mod archs;
 mod atoms;
 mod inherit;
 mod isas;
+mod more;
 mod names;
 mod words;
 
 pub use archs::{Arch, ArchAtom, Bank, Counter, Hazard, Step, SyncRule};
 pub use atoms::{Atom, Group, Matrix, Movement, OffsetField, Operand, Side, Vary};
 pub use isas::{FRAME_WORDS, FixedRegister, Frame, Isa, PARAM_WORDS, REGISTER_WORDS, RegisterClass};
+pub use more::{Broadcast, More, Use};
 pub use names::Names;
 pub use words::{Access, Axis, Dtype, SourceDoc, Tag};
 
@@ -33,6 +35,8 @@ pub struct HwModel {
     pub accesses: Vec<Access>,
     /// Hazard tags, by name.
     pub tags: Vec<Tag>,
+    /// Modifiers of matrix instructions.
+    pub broadcasts: Vec<Broadcast>,
     /// Instruction sets, in file order.
     pub isas: Vec<Isa>,
     /// Groups, in file order.
@@ -107,6 +111,7 @@ impl HwModel {
 pub fn resolve(loaded: &Loaded, diags: &mut Diagnostics) -> HwModel {
     let mut model = HwModel::default();
     words::resolve(loaded, &mut model, diags);
+    more::declare(loaded, &mut model, diags);
     isas::resolve_classes(loaded, &mut model, diags);
     atoms::resolve(loaded, &mut model, diags);
     isas::resolve_frames(loaded, &mut model, diags);

@@ -59,7 +59,7 @@ structs! {
     Operandless<'_> { class, number, count, text }
     RegisterClass<'_> { name, prefix, bits, kind, declared, pool, tuple_align }
     Arch<'_> {
-        name, vendor, isa, isa_version, wave_lanes, max_threads, shared, banks, atoms, sync, counters, hazards,
+        name, target, vendor, isa, isa_version, wave_lanes, max_threads, shared, banks, atoms, sync, counters, hazards,
         inline_integers, scalar_reads, sources,
     }
     SharedLimits { static_bytes, max_bytes }
@@ -69,7 +69,7 @@ structs! {
     SyncStep<'_> { atom, immediates, after_producer, barrier }
     Counter<'_> { name, max, in_order, wait, operand }
     Hazard { producer, consumer, operand, on, producer_operand, unless_same, states, source }
-    Atom<'_> { name, stable, class, isa, template, operands, movement, matrix, means, cost, counter, tags, status, sources }
+    Atom<'_> { name, stable, class, isa, template, operands, movement, matrix, more, means, cost, counter, tags, status, sources }
     Operand<'_> { name, role, class, also, registers, dtype, layout, extents, range, implicit, vary }
     Vary<'_> { words, values, grows, typed_by, scaled_by }
     Spelling<'_> { text, dtype, shift }
@@ -77,6 +77,8 @@ structs! {
     Side<'_> { space, layout, operand, base, align_bytes, slot_bytes, banks, access }
     OffsetField { operand, min, max, scale, on_from, on_to }
     MatrixShape { m, n, k, a, b, c, d }
+    MatrixMore<'_> { blocks, index, scales, moves, broadcasts }
+    FieldMove { by, of, bits }
     AtomCost { issue, cycles }
     CounterUse { counter, unordered }
     Source<'_> { key, title }
@@ -115,6 +117,7 @@ enums! {
     Piece<'_> { Text(a), Operand(a), Optional(a, b), Half(a, b), Frame(a) }
     TermNode { Operand(a), Const(a), Op(a, b), Lut3(a), BytePermute }
     PatternNode { Any(a), AnyConst(a), Const(a), Index(a, b, c), Tile(a, b, c), Role(a, b, c) }
+    Broadcast<'_> { Lanes(a, b, c, d), Blocks(a, b, c) }
     CondArg { Slot(a), Const(a) }
     BuildNode { Slot(a), Const(a, b), Fold(a, b), TrailingZeros, Low32, High32, Index(a, b), Inst(a, b), Tile(a) }
 }
@@ -167,7 +170,7 @@ macro_rules! references {
         }
     )*};
 }
-references!(Movement<'_>, LayoutRef<'_>, Operand<'_>, Vary<'_>);
+references!(Movement<'_>, MatrixMore<'_>, LayoutRef<'_>, Operand<'_>, Vary<'_>);
 
 impl Render for Operands<'_> {
     fn type_name() -> String {

@@ -8,8 +8,10 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename = "arch")]
 pub struct Arch {
-    /// Its name, which is also the assembler's.
+    /// Its name.
     pub name: Name,
+    /// What the assembler calls it; else the name. Not inherited.
+    pub target: Option<Spanned<String>>,
     /// The architecture whose facts it takes over where it does not restate them.
     pub extends: Option<Name>,
     /// Vendor.
@@ -33,6 +35,9 @@ pub struct Arch {
     /// Atoms of its groups that it lacks.
     #[serde(default)]
     pub lacks: Vec<Name>,
+    /// Groups that its assembler takes although nothing says that the machine has them.
+    #[serde(default)]
+    pub assembles: Vec<Name>,
     /// Atoms that its assembler expands.
     #[serde(default)]
     pub expanded: Vec<Name>,

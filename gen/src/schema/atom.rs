@@ -141,6 +141,9 @@ pub struct Operand {
     /// Fixed register that the text does not show.
     #[serde(default)]
     pub implicit: bool,
+    /// Immediates that move the layout.
+    #[serde(default)]
+    pub moved: Vec<Spanned<Moved>>,
     /// A parameter that is a word of the text: which.
     #[serde(default)]
     pub words: Vec<Name>,
@@ -155,6 +158,16 @@ pub struct Operand {
     pub values: Vec<u16>,
     /// A parameter that is a number: the step of `range`, instead of `values`.
     pub step: Option<Spanned<u16>>,
+}
+
+/// An immediate that moves an operand's layout.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "moved")]
+pub struct Moved {
+    /// The immediate operand.
+    pub by: Name,
+    /// Bits a unit.
+    pub bits: u16,
 }
 
 fn one() -> Number<u8> {
@@ -252,6 +265,22 @@ pub struct Matrix {
     pub c: Name,
     /// Operand D.
     pub d: Name,
+    /// Independent products in one instruction.
+    #[serde(default = "one_block")]
+    pub blocks: u16,
+    /// Operand with the sparsity indices; A then holds k / 2 stored elements a row.
+    pub index: Option<Name>,
+    /// Operand with the block scales of A.
+    pub scale_a: Option<Name>,
+    /// Operand with the block scales of B.
+    pub scale_b: Option<Name>,
+    /// Modifiers that exchange what is read, by name.
+    #[serde(default)]
+    pub broadcasts: Vec<Name>,
+}
+
+fn one_block() -> u16 {
+    1
 }
 
 /// Cost facts.

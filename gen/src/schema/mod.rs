@@ -4,13 +4,15 @@
 mod agree;
 mod arch;
 mod atom;
+mod broadcast;
 mod isa;
 mod number;
 mod term;
 
 pub use agree::{Agreement, Along, MatrixOperand};
 pub use arch::{Arch, Bank, Counter, Groups, Hazard, HazardOn, Place, Shared, Step, SyncRule};
-pub use atom::{Atom, Class, Cost, Matrix, Movement, OffsetField, OffsetSide, Operand, Rest, Role, Side, Space, Status};
+pub use atom::{Atom, Class, Cost, Matrix, Moved, Movement, OffsetField, OffsetSide, Operand, Rest, Role, Side, Space, Status};
+pub use broadcast::Broadcast;
 pub use isa::{FixedRegister, Isa, IsaFile, RegisterClass, RegisterKind, Tuples};
 pub use number::Number;
 pub use term::Term;
@@ -103,6 +105,9 @@ pub struct HwFile {
     /// [`Tag`] each.
     #[serde(default)]
     pub tags: Vec<Entry>,
+    /// [`Broadcast`] each.
+    #[serde(default)]
+    pub broadcasts: Vec<Entry>,
     /// [`Group`] each.
     #[serde(default)]
     pub groups: Vec<Entry>,
@@ -150,5 +155,29 @@ pub struct Group {
     #[serde(default)]
     pub sources: Vec<Name>,
     /// [`Atom`] each.
+    #[serde(default)]
     pub atoms: Vec<Entry>,
+    /// [`Family`] each.
+    #[serde(default)]
+    pub families: Vec<Entry>,
+}
+
+/// Atoms that differ in a few words.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "family")]
+pub struct Family {
+    /// Tables of words; there is an atom for every combination of one row of each.
+    pub each: Vec<Spanned<FamilyTable>>,
+    /// An [`Atom`] with `_word_` where a row's cell goes.
+    pub atom: Entry,
+}
+
+/// Words and what stands for them.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "table of words")]
+pub struct FamilyTable {
+    /// The words.
+    pub words: Vec<Name>,
+    /// A cell for each word: a string (without its quotes) or any other value, as it is written.
+    pub rows: Vec<Spanned<Vec<Entry>>>,
 }

@@ -32,6 +32,7 @@ const fn atom(name: &'static str, operands: &'static [&'static Operand<'static>]
         operands: lanebook_tables::Operands(operands),
         movement: None,
         matrix: None,
+        more: None,
         means: &[],
         cost: AtomCost { issue: 1, cycles: 0 },
         counter: None,
@@ -109,6 +110,7 @@ const fn class(name: &'static str, kind: RegisterKind) -> RegisterClass<'static>
 }
 const ISA: Isa<'static> = Isa {
     name: "toy",
+    target: "toy",
     classes: &[class("vgpr", RegisterKind::Vector), class("sgpr", RegisterKind::Scalar)],
     tuples: TupleStyle::Range,
     prologue: &[],
@@ -138,6 +140,7 @@ const fn have(atom: u16) -> ArchAtom {
 }
 const ARCH: Arch<'static> = Arch {
     name: "toy",
+    target: "toy",
     vendor: "",
     isa: IsaId(0),
     isa_version: "",

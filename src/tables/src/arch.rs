@@ -113,8 +113,10 @@ pub struct RegisterClass<'a> {
 /// An architecture.
 #[derive(Copy, Clone, Debug)]
 pub struct Arch<'a> {
-    /// Its name, which is also the assembler's.
+    /// Its name.
     pub name: &'a str,
+    /// What the assembler calls it. Entries that differ in the wave size only have the same.
+    pub target: &'a str,
     /// Vendor folder.
     pub vendor: &'a str,
     /// Its instruction set.
@@ -159,7 +161,8 @@ pub struct SharedLimits {
 pub struct ArchAtom {
     /// Which atom.
     pub atom: AtomId,
-    /// One machine instruction (`true`) or expanded by the assembler (`false`).
+    /// One machine instruction (`true`), or expanded by the assembler, or taken by it without anything that says that the machine
+    /// has it (`false`).
     pub native: bool,
 }
 

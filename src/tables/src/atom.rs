@@ -1,6 +1,6 @@
 //! Atoms: what one instruction form does.
 use crate::template::Template;
-use crate::{AccessId, ClassId, DtypeId, IsaId, SourceId, TagId, TermNode, Vary};
+use crate::{AccessId, ClassId, DtypeId, IsaId, MatrixMore, SourceId, TagId, TermNode, Vary};
 use lanebook_layout::LayoutRef;
 
 /// One instruction form.
@@ -22,6 +22,8 @@ pub struct Atom<'a> {
     pub movement: Option<&'a Movement<'a>>,
     /// For matrix instructions: the shape and which operand is which.
     pub matrix: Option<MatrixShape>,
+    /// For matrix instructions that are not one product of dense operands: what else they have.
+    pub more: Option<&'a MatrixMore<'a>>,
     /// For arithmetic: the value of the first operand as a term over operand numbers, prefix order.
     pub means: &'a [TermNode],
     /// Cost facts.
@@ -118,6 +120,15 @@ pub struct Operand<'a> {
 /// The operands of an atom in the template's numbering: references, since many atoms share an operand.
 #[derive(Copy, Clone, Debug)]
 pub struct Operands<'a>(pub &'a [&'a Operand<'a>]);
+
+impl Atom<'_> {
+    /// Its shape, if it is one product of dense operands as the text shows it: not of several blocks, sparse or scaled.
+    #[must_use]
+    pub fn product(&self) -> Option<MatrixShape> {
+        let plain = self.more.is_none_or(|more| more.blocks == 1 && more.index.is_none() && more.scales == (None, None));
+        self.matrix.filter(|_| plain)
+    }
+}
 
 impl<'a> Operands<'a> {
     /// An operand by its number.
@@ -223,7 +234,8 @@ pub struct OffsetField {
     pub on_to: bool,
 }
 
-/// Shape of a matrix instruction. Operand layouts are in [`Operand::layout`]: A is (m, k), B is (k, n), C and D are (m, n).
+/// Shape of a matrix instruction. Operand layouts are in [`Operand::layout`]: A is (m, k), B is (k, n), C and D are (m, n);
+/// [`MatrixMore`] says where it is otherwise.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct MatrixShape {
     /// Rows.

@@ -8,6 +8,7 @@
 
 mod arch;
 mod atom;
+mod matrix;
 mod name;
 mod op;
 mod param;
@@ -18,6 +19,7 @@ pub use arch::{
     Arch, ArchAtom, BankModel, Counter, Hazard, HazardUse, Isa, Operandless, RegisterClass, RegisterKind, SharedLimits, SyncRule, SyncStep, TupleStyle,
 };
 pub use atom::{Atom, AtomClass, AtomCost, CounterUse, MatrixShape, Movement, OffsetField, Operand, Operands, Piece, Role, Side, Source, Space, Status};
+pub use matrix::{Broadcast, FieldMove, MatrixMore};
 pub use name::NameMap;
 pub use op::{LayoutTrait, OpDecl, OpRole};
 pub use param::{Instance, MAX_PARAMS, Spelling, Vary};

@@ -1,12 +1,17 @@
-//! AMD matrix and LDS layouts against the atoms and bank models of the tables.
+//! AMD matrix, LDS and transposing-load layouts, and what assemblers take, against the tables.
 //!
-//! Rules: compared are the dense instructions of one product in the wave size that the tables have, exactly, lane by lane,
-//! register by register. Not compared, by reason: architectures and instructions not in the tables yet, several products in one
-//! instruction, sparse ones, upper halves of registers, scales, and what an assembler accepts (assembler tests do that).
+//! Rules: everything is compared exactly, lane by lane, register by register, with each architecture that a record names and
+//! each wave size it is for; an architecture or instruction that the tables do not have is a difference. Two rules excuse: a
+//! record that calls itself contested may differ, and a note about how a file was made states nothing.
 
-use super::fragment::{arch, atoms, places};
+mod assembly;
+mod lds;
+mod matrix;
+mod modifiers;
+
 use super::{Case, Suite, Verdict, has_any};
-use lanebook_tables::Arch;
+use lanebook::TABLES;
+use lanebook_tables::{Arch, Atom};
 use serde_json::Value;
 
 /// The suite.
@@ -19,7 +24,9 @@ const SHAPES: &[&[&str]] = &[
     &["inst", "gfx", "asm"],
     &["op", "gfx", "banks", "groups"],
     &["asm", "accepts"],
-    &["kind"],
+    &["kind", "blgp", "src_lane"],
+    &["kind", "cbsz", "src_block"],
+    &["kind", "note"],
 ];
 
 impl Suite for Amd {
@@ -34,139 +41,58 @@ impl Suite for Amd {
     fn judge(&self, case: &Case<'_>) -> Verdict {
         let record = case.record;
         let has = |key: &str| record.get(key).is_some();
-        if has("kind") {
-            return Verdict::Skipped("a note about the data, or about modifiers that exchange blocks and lanes: no layout");
-        }
-        if has("asm") {
-            return Verdict::Skipped("what an assembler accepts: compared by assembling what the tables say");
-        }
-        let Some(arch) = known(&record["gfx"]) else {
-            return Verdict::Skipped("the architecture is not in the tables yet");
-        };
-        let judged = if has("groups") {
-            banks(arch, record)
+        let judged = if has("src_lane") {
+            modifiers::lanes(record)
+        } else if has("src_block") {
+            modifiers::blocks(record)
+        } else if has("kind") {
+            assembly::note(record)
+        } else if has("accepts") {
+            assembly::accepts(case)
+        } else if has("asm") {
+            assembly::instruction(record)
+        } else if has("groups") {
+            lds::banks(record)
         } else if has("matrix") {
-            matrix(arch, record)
+            matrix::operand(record)
         } else {
-            transposing(arch, record)
+            lds::transposing(record)
         };
-        judged.unwrap_or_else(Verdict::Differ)
-    }
-}
-
-/// The architecture of a record: one name, or the first of a list that the tables have.
-fn known(gfx: &Value) -> Option<&'static Arch<'static>> {
-    match gfx.as_array() {
-        Some(list) => list.iter().find_map(|n| arch(n.as_str()?)),
-        None => arch(gfx.as_str()?),
-    }
-}
-
-fn matrix(arch: &Arch<'static>, record: &Value) -> Result<Verdict, String> {
-    let number = |key: &str| record[key].as_u64().unwrap_or(0);
-    let which = record["matrix"].as_str().unwrap_or("");
-    if record["sparse"].as_bool() == Some(true) {
-        return Ok(Verdict::Skipped("sparse instructions are not in the tables yet"));
-    }
-    if number("blocks") > 1 {
-        return Ok(Verdict::Skipped("several products in one instruction: the tables' matrix atoms have one"));
-    }
-    if !matches!(which, "a" | "b" | "c" | "d") {
-        return Ok(Verdict::Skipped("scales and sparsity indices are not in the tables yet"));
-    }
-    if arch.wave_lanes.first().map(|l| u64::from(*l)) != Some(number("wave")) {
-        return Ok(Verdict::Skipped("the tables have the architecture's default wave size"));
-    }
-    if record["variant"].get("opsel").or(record.get("variant")).is_some_and(|v| !matches!(v.as_u64(), Some(0)) && !v.is_null()) {
-        return Ok(Verdict::Skipped("operand selection: the tables have the lower halves"));
-    }
-    let found = atoms(Some(arch), record["inst"].as_str().unwrap_or(""));
-    let Some(atom) = found.first() else {
-        return Ok(Verdict::Skipped("the instruction is not in the tables yet"));
-    };
-    let shape = atom.matrix.ok_or("no matrix")?;
-    let operand = match which {
-        "a" => shape.a,
-        "b" => shape.b,
-        "c" => shape.c,
-        _ => shape.d,
-    };
-    let operand = atom.operands.get(usize::from(operand)).ok_or("no operand")?;
-    let layout = operand.layout.as_ref().ok_or("no layout")?;
-    let columns = u64::from(operand.extents.1);
-    let mut places = places(layout)?;
-    let fields = record["fields"].as_array().ok_or("no fields")?;
-    for (lane, list) in record["map"].as_array().ok_or("no map")?.iter().enumerate() {
-        let Some(list) = list.as_array() else { continue };
-        for (field, cell) in fields.iter().zip(list) {
-            let Some(cell) = cell.as_array() else { continue };
-            let at = |v: &Value, k: usize| v[k].as_u64().unwrap_or(u64::MAX);
-            let bit = 32 * at(field, 0) + at(field, 1);
-            let element = cell[0].as_u64().unwrap_or(0) * columns + cell[1].as_u64().unwrap_or(0);
-            let own = places.remove(&(lane as u64, bit));
-            if own != Some(element) {
-                return Err(format!("lane {lane}, bit {bit} holds {cell:?}, found {own:?} (row-major, {columns} columns)"));
-            }
+        match judged {
+            Ok(verdict) => verdict,
+            Err(_) if record["confidence"] == "contested" => Verdict::Skipped("the record calls itself contested, and the tables follow another source"),
+            Err(what) => Verdict::Differ(what),
         }
     }
-    match places.is_empty() {
-        true => Ok(Verdict::Agree),
-        false => Err(format!("{} places more than the record has", places.len())),
+}
+
+/// The architectures of a record: its `gfx` is a name, names with commas between, or a list.
+fn named(record: &Value) -> Result<Vec<String>, String> {
+    match &record["gfx"] {
+        Value::String(names) => Ok(names.split(',').map(str::to_owned).collect()),
+        Value::Array(list) => Ok(list.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect()),
+        _ => Err("the record names no architecture".into()),
     }
 }
 
-fn banks(arch: &Arch<'static>, record: &Value) -> Result<Verdict, String> {
-    let op = record["op"].as_str().unwrap_or("");
-    // ds_read_b128 is read128, ds_write_b64 write64.
-    let name = op.strip_prefix("ds_").unwrap_or(op).replace("_b", "");
-    let Some(model) = arch.banks.iter().find(|b| b.name == name) else {
-        return Ok(Verdict::Skipped("the bank model is not in the tables yet"));
-    };
-    let mut expected: Vec<u64> = Vec::new();
-    for group in record["groups"].as_array().ok_or("no groups")? {
-        let lanes = group.as_array().ok_or("no group")?;
-        expected.push(lanes.iter().filter_map(Value::as_u64).fold(0, |mask, lane| mask | 1 << lane));
-    }
-    let mut found = model.groups.to_vec();
-    if record["group_order_known"].as_bool() != Some(true) {
-        expected.sort_unstable();
-        found.sort_unstable();
-    }
-    if found != expected {
-        return Err(format!("groups {expected:x?}, found {found:x?}"));
-    }
-    match record["banks"].as_u64() {
-        Some(banks) if banks != u64::from(model.banks) => Err(format!("{banks} banks, found {}", model.banks)),
-        _ => Ok(Verdict::Agree),
+/// The tables' architectures for a record: of each name that they have, with the record's wave size. One at least.
+fn archs(record: &Value) -> Result<Vec<&'static Arch<'static>>, String> {
+    let wave = record["wave"].as_u64();
+    let names = named(record)?;
+    let fits = |arch: &&Arch<'_>| wave.is_none_or(|wave| arch.wave_lanes.first().map(|lanes| u64::from(*lanes)) == Some(wave));
+    let found: Vec<_> = TABLES.archs.iter().filter(|arch| names.iter().any(|name| name == arch.target)).filter(fits).collect();
+    if found.is_empty() { Err(format!("the tables have none of {names:?} with waves of {wave:?}")) } else { Ok(found) }
+}
+
+/// The first word of an atom's text.
+fn mnemonic(atom: &Atom<'static>) -> &'static str {
+    match atom.template.pieces().next() {
+        Some(lanebook_tables::Piece::Text(text)) => text.split_whitespace().next().unwrap_or(""),
+        _ => "",
     }
 }
 
-/// `map[dst lane][element]` = `[source lane, source element]`, against the two sides of the movement.
-fn transposing(arch: &Arch<'static>, record: &Value) -> Result<Verdict, String> {
-    let found = atoms(Some(arch), record["inst"].as_str().unwrap_or(""));
-    let Some(movement) = found.first().and_then(|a| a.movement) else {
-        return Ok(Verdict::Skipped("the instruction is not in the tables yet"));
-    };
-    let bits = record["elem_bits"].as_u64().ok_or("no width")?;
-    let places = places(movement.to.layout)?;
-    // The source lane is the address slot, its element the byte within.
-    let mut sources = std::collections::BTreeMap::new();
-    let mut at = lanebook_layout::Coord::new();
-    for x in places.values() {
-        at.clear();
-        movement.from.layout.apply_flat(*x, &mut at).map_err(|e| format!("{e:?}"))?;
-        let on = |axis| at.get(axis) as u64;
-        let slot = on(lanebook_layout::AxisId::SLOT);
-        sources.insert(*x, (slot, on(lanebook_layout::AxisId::BYTE) * 8 / bits));
-    }
-    for (lane, list) in record["map"].as_array().ok_or("no map")?.iter().enumerate() {
-        for (k, cell) in list.as_array().ok_or("no lane")?.iter().enumerate() {
-            let own = places.get(&(lane as u64, k as u64 * bits)).and_then(|x| sources.get(x));
-            let expected = (cell[0].as_u64().unwrap_or(u64::MAX), cell[1].as_u64().unwrap_or(u64::MAX));
-            if own != Some(&expected) {
-                return Err(format!("lane {lane}, element {k} comes from {expected:?}, found {own:?}"));
-            }
-        }
-    }
-    Ok(Verdict::Agree)
+/// Atoms of an architecture with this mnemonic.
+fn atoms(arch: &'static Arch<'static>, name: &str) -> Vec<&'static Atom<'static>> {
+    arch.atoms.iter().filter_map(|have| TABLES.atom(have.atom)).filter(|atom| mnemonic(atom) == name).collect()
 }

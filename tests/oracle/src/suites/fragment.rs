@@ -14,11 +14,6 @@ fn mnemonic<'a>(atom: &Atom<'a>) -> &'a str {
     }
 }
 
-/// The architecture with this name.
-pub fn arch(name: &str) -> Option<&'static Arch<'static>> {
-    TABLES.arch_named(name).and_then(|id| TABLES.arch(id))
-}
-
 /// The atoms of an architecture (of any, if `None`) with this mnemonic.
 pub fn atoms(arch: Option<&Arch<'static>>, name: &str) -> Vec<&'static Atom<'static>> {
     let has = |k: usize| arch.is_none_or(|a| a.atoms.iter().any(|x| x.atom.index() == k));

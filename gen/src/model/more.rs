@@ -1,0 +1,148 @@
+//! What matrix instructions have beyond one product of dense operands, with names resolved.
+use super::atoms::{Matrix, Operand};
+use super::words::{Words, need_source};
+use super::{HwModel, Names};
+use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::load::Loaded;
+use crate::schema::{self, Name};
+use crate::source::Span;
+use crate::spanned::Spanned;
+use lanebook_tables::Status;
+
+/// A modifier that exchanges what is read; operands by name.
+#[derive(Clone, Debug)]
+pub struct Broadcast {
+    /// Its name.
+    pub name: Name,
+    /// The operand that is read otherwise.
+    pub operand: Name,
+    /// The immediate that chooses.
+    pub by: Name,
+    /// What it does.
+    pub how: How,
+}
+
+/// What a modifier does.
+#[derive(Clone, Debug)]
+pub enum How {
+    /// Lanes of a run, and for each value which run is read for each run.
+    Lanes(u8, Vec<Vec<u8>>),
+    /// The immediate that says which block of a group is read.
+    Blocks(Name),
+}
+
+/// What a matrix instruction has beyond one product of dense operands.
+#[derive(Clone, Debug)]
+pub struct More {
+    /// Where the shape stands.
+    pub span: Span,
+    /// Independent products.
+    pub blocks: u16,
+    /// Operand with sparsity indices.
+    pub index: Option<u8>,
+    /// Operands with block scales of A and B.
+    pub scales: (Option<u8>, Option<u8>),
+    /// (immediate, operand, bits a unit).
+    pub moves: Vec<(u8, u8, u16)>,
+    /// (operand, immediate, what it does; for blocks with the second immediate).
+    pub broadcasts: Vec<(u8, u8, Use)>,
+}
+
+/// A modifier as one atom uses it.
+#[derive(Clone, Debug)]
+pub enum Use {
+    /// Lanes of a run, and for each value which run is read for each run.
+    Lanes(u8, Vec<Vec<u8>>),
+    /// The immediate that says which block of a group is read.
+    Blocks(u8),
+}
+
+/// Modifiers that files declare.
+pub(super) fn declare(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnostics) {
+    let words = Words::of(model);
+    let mut names = Names::default();
+    for (number, entry) in loaded.broadcasts.iter().enumerate() {
+        if !names.declare(&entry.name, number, "modifier", diags) {
+            continue;
+        }
+        need_source(&entry.sources, Status::Documented, entry.name.span, &format!("modifier `{}`", entry.name.value), diags);
+        words.cited(&entry.sources, diags);
+        let how = match (&entry.lanes, &entry.member) {
+            (Some(lanes), None) => {
+                let long = lanes.rows.first().map_or(0, Vec::len);
+                if long == 0 || lanes.run == 0 || lanes.rows.iter().any(|row| row.len() != long || row.iter().any(|run| usize::from(*run) >= long)) {
+                    let message = "the rows do not all name as many runs of lanes as there are";
+                    diags.push(Diagnostic::at(lanes.span, message).help("write for each value which run is read for each run, all of them in each row"));
+                }
+                How::Lanes(lanes.run, lanes.rows.clone())
+            }
+            (None, Some(member)) => How::Blocks(member.clone()),
+            _ => {
+                let message = format!("modifier `{}` says neither lanes nor blocks", entry.name.value);
+                diags.push(Diagnostic::at(entry.name.span, message).help("give `lanes` or `member`"));
+                continue;
+            }
+        };
+        model.broadcasts.push(Broadcast { name: entry.name.clone(), operand: entry.operand.clone(), by: entry.by.clone(), how });
+    }
+}
+
+/// What the entry has beyond a plain shape, `None` if nothing.
+pub(super) fn resolve(entry: &Spanned<schema::Matrix>, operands: &[Operand], names: &Names, known: &[Broadcast], diags: &mut Diagnostics) -> Option<More> {
+    let mut find = |name: &Name| names.find(name, "operand", diags).and_then(|n| u8::try_from(n).ok());
+    let index = entry.index.as_ref().and_then(&mut find);
+    let scales = (entry.scale_a.as_ref().and_then(&mut find), entry.scale_b.as_ref().and_then(&mut find));
+    let mut moves = Vec::new();
+    for (of, operand) in (0u8..).zip(operands) {
+        for (by, bits) in &operand.moved {
+            moves.extend(find(by).map(|by| (by, of, *bits)));
+        }
+    }
+    let mut broadcasts = Vec::new();
+    for name in &entry.broadcasts {
+        let Some(found) = known.iter().find(|b| b.name.value == name.value) else {
+            let help = crate::suggest::remedy(name, known.iter().map(|b| b.name.as_str()), "declare it under `broadcasts`");
+            diags.push(Diagnostic::at(name.span, format!("unknown modifier `{}`", name.value)).help(help));
+            continue;
+        };
+        let here = |wanted: &Name, diags: &mut Diagnostics| {
+            let number = names.get(wanted).and_then(|n| u8::try_from(n).ok());
+            if number.is_none() {
+                let message = format!("modifier `{}` speaks of operand `{}`, which the atom does not have", name.value, wanted.value);
+                diags.push(Diagnostic::at(name.span, message).note(wanted.span, "the modifier").help("give the atom this operand, or leave the modifier out"));
+            }
+            number
+        };
+        let (of, by) = (here(&found.operand, diags), here(&found.by, diags));
+        let how = match &found.how {
+            How::Lanes(run, rows) => Some(Use::Lanes(*run, rows.clone())),
+            How::Blocks(member) => here(member, diags).map(Use::Blocks),
+        };
+        if let (Some(of), Some(by), Some(how)) = (of, by, how) {
+            broadcasts.push((of, by, how));
+        }
+    }
+    let plain = entry.blocks == 1 && index.is_none() && scales == (None, None) && moves.is_empty() && broadcasts.is_empty();
+    (!plain).then_some(More { span: entry.span, blocks: entry.blocks, index, scales, moves, broadcasts })
+}
+
+/// The logical extents of each operand of a shape: [`lanebook_tables::MatrixMore`] says what they are.
+pub(super) fn extents(shape: &Matrix, more: Option<&More>, operands: &[Operand]) -> Vec<(u8, (u16, u16))> {
+    let (m, n, k) = (shape.m, shape.n, shape.k);
+    let blocks = more.map_or(1, |more| more.blocks.max(1));
+    let stored = if more.is_some_and(|more| more.index.is_some()) { k / 2 } else { k };
+    let mut out = vec![
+        (shape.a, (blocks.saturating_mul(m), stored)),
+        (shape.b, (blocks.saturating_mul(k), n)),
+        (shape.c, (blocks.saturating_mul(m), n)),
+        (shape.d, (blocks.saturating_mul(m), n)),
+    ];
+    let Some(more) = more else { return out };
+    out.extend(more.index.map(|index| (index, (m, k / 2))));
+    // How long a run of k shares a scale follows from the layout's size.
+    let size = |operand: u8| operands.get(usize::from(operand)).and_then(|o| o.layout.as_ref()).map_or(0, crate::layouts::Layout::size);
+    let share = |operand: u8, rows: u16| u16::try_from(size(operand) / u64::from(rows.max(1))).unwrap_or(0);
+    out.extend(more.scales.0.map(|scale| (scale, (m, share(scale, m)))));
+    out.extend(more.scales.1.map(|scale| (scale, (share(scale, n), n))));
+    out
+}

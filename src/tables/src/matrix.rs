@@ -1,0 +1,64 @@
+//! What a matrix instruction has beyond one product of dense operands: blocks, sparsity indices, block scales, and modifiers
+//! that move or exchange what it reads.
+
+/// What a matrix instruction has beyond one product of dense operands. An atom without any of it has none of this.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct MatrixMore<'a> {
+    /// Independent products in one instruction. With more than one, rows of A, C and D and rows of B count through the blocks:
+    /// A is (blocks x m, k), B is (blocks x k, n), C and D are (blocks x m, n).
+    pub blocks: u16,
+    /// Operand with the sparsity indices. A then is (m, k / 2): stored elements; the indices are (m, k / 2) as well.
+    pub index: Option<u8>,
+    /// Operands with the block scales of A, over (m, k / run), and of B, over (k / run, n).
+    pub scales: (Option<u8>, Option<u8>),
+    /// Operands whose layout an immediate moves.
+    pub moves: &'a [FieldMove],
+    /// What modifiers make of an operand.
+    pub broadcasts: &'a [Broadcast<'a>],
+}
+
+/// Each unit of an immediate moves an operand's layout up by some bits: which half of a register, which set of indices.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct FieldMove {
+    /// The immediate.
+    pub by: u8,
+    /// The operand that it moves.
+    pub of: u8,
+    /// Bits a unit.
+    pub bits: u16,
+}
+
+/// What a modifier makes of an operand: which part of it is read in place of which.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Broadcast<'a> {
+    /// For value `v` of the immediate, lane `l` is read from lane `run * rows[v][l / run] + l % run`.
+    Lanes(u8, u8, u8, &'a [&'a [u8]]),
+    /// Block `b` is read from block `b` rounded down to a multiple of `1 << size`, plus `member`.
+    Blocks(u8, u8, u8),
+}
+
+impl Broadcast<'_> {
+    /// The operand that is read.
+    #[must_use]
+    pub const fn operand(&self) -> u8 {
+        match self {
+            Self::Lanes(operand, ..) | Self::Blocks(operand, ..) => *operand,
+        }
+    }
+    /// The lane that is read for `lane` where the modifier's value is `value`; `None` beyond its table, and for blocks.
+    #[must_use]
+    pub fn lane(&self, value: u8, lane: u16) -> Option<u16> {
+        let Self::Lanes(_, _, run, rows) = *self else { return None };
+        let run = u16::from(run);
+        let row = rows.get(usize::from(value))?.get(usize::from(lane.checked_div(run)?))?;
+        u16::from(*row).checked_mul(run)?.checked_add(lane.checked_rem(run)?)
+    }
+    /// The block that is read for `block` where the modifiers' values are `size` and `member`; `None` for lanes.
+    #[must_use]
+    pub fn block(&self, size: u8, member: u16, block: u16) -> Option<u16> {
+        let Self::Blocks(..) = *self else { return None };
+        let group = 1u16.checked_shl(u32::from(size))?;
+        let low = group.checked_sub(1)?;
+        (block & !low).checked_add(member)
+    }
+}
