@@ -22,7 +22,9 @@ pub fn expand(sources: &mut Sources, diags: &mut Diagnostics) {
         for group in hardware.groups.iter().filter_map(|entry| entry.read::<Group>(sources).ok()) {
             for entry in &group.families {
                 match entry.read::<Family>(sources) {
-                    Ok(family) => made.extend(rows(sources, id, entry.span, &family, diags).into_iter().map(|text| (file.name.clone(), file.extra, entry.span, text))),
+                    Ok(family) => {
+                        made.extend(rows(sources, id, entry.span, &family, diags).into_iter().map(|text| (file.name.clone(), file.extra, entry.span, text)))
+                    }
                     Err(error) => diags.push(error),
                 }
             }
