@@ -61,7 +61,7 @@ fn every_example_is_sound() {
                 if text.contains("each:") {
                     assert_eq!(family(text), 4, "two rows of each table");
                     kinds.push("family");
-                } else if text.contains("lanes:") {
+                } else if text.contains("rows:") {
                     parsed::<Broadcast>(&sources, entry.span);
                     kinds.push("broadcast");
                 } else if text.contains("template:") {

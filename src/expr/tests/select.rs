@@ -110,7 +110,6 @@ const fn class(name: &'static str, kind: RegisterKind) -> RegisterClass<'static>
 }
 const ISA: Isa<'static> = Isa {
     name: "toy",
-    target: "toy",
     classes: &[class("vgpr", RegisterKind::Vector), class("sgpr", RegisterKind::Scalar)],
     tuples: TupleStyle::Range,
     prologue: &[],

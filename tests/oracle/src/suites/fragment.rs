@@ -2,24 +2,9 @@
 
 use lanebook::TABLES;
 use lanebook_layout::{AxisId, Coord, LayoutRef};
-use lanebook_tables::{Arch, Atom, Instance, Piece};
+use lanebook_tables::{Arch, Instance, Piece};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
-
-/// The mnemonic: the first word of the text.
-fn mnemonic<'a>(atom: &Atom<'a>) -> &'a str {
-    match atom.template.pieces().next() {
-        Some(Piece::Text(text)) => text.split_whitespace().next().unwrap_or(""),
-        _ => "",
-    }
-}
-
-/// The atoms of an architecture (of any, if `None`) with this mnemonic.
-pub fn atoms(arch: Option<&Arch<'static>>, name: &str) -> Vec<&'static Atom<'static>> {
-    let has = |k: usize| arch.is_none_or(|a| a.atoms.iter().any(|x| x.atom.index() == k));
-    let all = TABLES.atoms.iter().enumerate();
-    all.filter(|(k, atom)| mnemonic(atom) == name && has(*k)).map(|(_, atom)| atom).collect()
-}
 
 /// The mnemonic of an instance: the first word of its text, with the parameters' words and numbers.
 fn instance_mnemonic(instance: &Instance<'_>) -> String {
