@@ -2,7 +2,7 @@
 
 use lanebook::TABLES;
 use lanebook_layout::{AxisId, Coord, LayoutRef};
-use lanebook_tables::{Arch, Instance, Piece};
+use lanebook_tables::{Instance, Piece};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
