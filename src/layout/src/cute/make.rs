@@ -226,7 +226,7 @@ pub struct ThreadValue {
 /// CuTe's `make_layout_tv`: threads and values raked over a tile, and the layout from (thread, value) to its elements.
 ///
 /// # Errors
-/// Those of [`raked_product`], [`right_inverse`] and [`compose`].
+/// Those of [`raked_product`], [`right_inverse`] and [`crate::ops::compose`].
 pub fn make_layout_tv(threads: &LayoutRef<'_>, values: &LayoutRef<'_>) -> Result<ThreadValue> {
     let tile = raked_product(threads, values)?;
     let mut out = ThreadValue { tiler: IntTuple::new(), layout: Layout::new() };
