@@ -222,6 +222,16 @@ impl Terms for TileGraph<'_, '_, '_> {
             },
             Word::SameLayout => matches!((a, b), (Some(a), Some(b)) if self.program.same_encoding(&a, &b)),
             Word::SameSpace => matches!((a, b), (Some(a), Some(b)) if a.space == b.space && a.is_memory() == b.is_memory()),
+            Word::Unpinned => match (args.first(), args.get(1)) {
+                (Some(Bound::Node(x)), Some(Bound::Node(y))) => match (self.op_of(*x), self.op_of(*y)) {
+                    (Some(x), Some(y)) => {
+                        let reads = self.decl(y).is_none_or(|decl| decl.reads);
+                        !(self.program.is_pinned(y, x) || reads && self.program.is_overwritten(y, x))
+                    }
+                    _ => false,
+                },
+                _ => false,
+            },
             Word::InRegisters => a.is_some_and(|ty| ty.is_tile() && !ty.is_memory()),
             Word::InMemory => a.is_some_and(|ty| ty.is_memory()),
             _ => false,

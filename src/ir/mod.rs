@@ -37,6 +37,7 @@ mod parse_attr;
 mod parse_more;
 mod parse_op;
 mod parse_type;
+mod pinned;
 mod print;
 mod print_type;
 mod program;

@@ -70,6 +70,8 @@ pub const NAME: &str = "name";
 pub const VISIBILITY: &str = "visibility";
 /// Attribute: a function's result types, as written.
 pub const RESULTS: &str = "results";
+/// Attribute: buffers of a pipeline.
+pub const DEPTH: &str = "depth";
 /// Attribute: how many groups of asynchronous copies may be under way.
 pub const NUM: &str = "num";
 

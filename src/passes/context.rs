@@ -15,11 +15,17 @@ pub enum Analysis {
     RemoveDeadArgs,
     /// `remove-aliases`: selects, views and loop-carried names of one allocation.
     RemoveAliases,
+    /// `propagate-buffers`: producers of buffers take on the layout that a conversion asks for.
+    PropagateBuffers,
+    /// `propagate-registers`: elementwise operations take on the layout that their operands were converted from.
+    PropagateRegisters,
+    /// `unify-regions`: conversions leave conditions, loops and consumer regions.
+    UnifyRegions,
 }
 
 impl Analysis {
     /// Every analysis that rewrites programs.
-    pub const ALL: [Self; 2] = [Self::RemoveDeadArgs, Self::RemoveAliases];
+    pub const ALL: [Self; 5] = [Self::RemoveDeadArgs, Self::RemoveAliases, Self::PropagateBuffers, Self::PropagateRegisters, Self::UnifyRegions];
 
     /// How pipelines spell it.
     #[must_use]
@@ -27,6 +33,9 @@ impl Analysis {
         match self {
             Self::RemoveDeadArgs => "remove-dead-args",
             Self::RemoveAliases => "remove-aliases",
+            Self::PropagateBuffers => "propagate-buffers",
+            Self::PropagateRegisters => "propagate-registers",
+            Self::UnifyRegions => "unify-regions",
         }
     }
     /// The analysis of a name.

@@ -15,12 +15,15 @@
 //! | `context` | worklist, fuel, events |
 //! | `diagnostic` | texts |
 //! | `dead_args` | region arguments that only feed themselves |
+//! | `propagate` `unify` | conversions: backward through buffers, forward through registers, across regions |
 //! | `alias` `base` | allocations behind selects, views and loops |
 mod alias;
 mod base;
 mod context;
 mod dead_args;
 mod diagnostic;
+mod propagate;
+mod unify;
 
 pub use context::{Analysis, Event};
 pub use diagnostic::Diagnostic;
@@ -35,6 +38,9 @@ pub(crate) fn run(cx: &mut Context<'_, '_, '_>, analysis: Analysis) -> Result<u3
     match analysis {
         Analysis::RemoveDeadArgs => dead_args::run(cx)?,
         Analysis::RemoveAliases => alias::run(cx)?,
+        Analysis::PropagateBuffers => propagate::buffers(cx)?,
+        Analysis::PropagateRegisters => propagate::registers(cx)?,
+        Analysis::UnifyRegions => unify::run(cx)?,
     }
     Ok(cx.changes())
 }

@@ -227,13 +227,16 @@ pub enum Word {
     InRegisters,
     /// `(in_memory x)`: the tile lives in shared, global or tensor memory.
     InMemory,
+    /// `(unpinned x y)`: nothing that orders memory stands between the operation of y and that of x, and if y reads memory,
+    /// nothing that writes it.
+    Unpinned,
     /// `(carried x e)`: the layout of x can be carried from the result of operation e to its first operand.
     Carried,
 }
 
 impl Word {
     /// Every word, in the order of their numbers.
-    pub const ALL: [Word; 18] = [
+    pub const ALL: [Word; 19] = [
         Word::IsConst,
         Word::NotConst,
         Word::PowerOfTwo,
@@ -251,6 +254,7 @@ impl Word {
         Word::SameSpace,
         Word::InRegisters,
         Word::InMemory,
+        Word::Unpinned,
         Word::Carried,
     ];
 
@@ -275,6 +279,7 @@ impl Word {
             Word::SameSpace => "same_space",
             Word::InRegisters => "in_registers",
             Word::InMemory => "in_memory",
+            Word::Unpinned => "unpinned",
             Word::Carried => "carried",
         }
     }
@@ -284,7 +289,16 @@ impl Word {
     pub const fn arity(self) -> u8 {
         match self {
             Word::Fits => 3,
-            Word::Disjoint | Word::Covers | Word::Below | Word::Equal | Word::Less | Word::NoCarry | Word::SameLayout | Word::SameSpace | Word::Carried => 2,
+            Word::Disjoint
+            | Word::Covers
+            | Word::Below
+            | Word::Equal
+            | Word::Less
+            | Word::NoCarry
+            | Word::SameLayout
+            | Word::SameSpace
+            | Word::Unpinned
+            | Word::Carried => 2,
             _ => 1,
         }
     }
@@ -292,7 +306,7 @@ impl Word {
     /// Whether the word speaks of tiles (`true`) or of index values.
     #[must_use]
     pub const fn of_tiles(self) -> bool {
-        matches!(self, Word::SameLayout | Word::SameSpace | Word::InRegisters | Word::InMemory | Word::Carried)
+        matches!(self, Word::SameLayout | Word::SameSpace | Word::InRegisters | Word::InMemory | Word::Unpinned | Word::Carried)
     }
 }
 
@@ -459,7 +473,8 @@ pub struct Pass<'a> {
 }
 
 /// Names of analyses that a pipeline may call.
-pub const ANALYSES: &[&str] = &["infer", "assign", "place", "emit", "check", "remove-dead-args", "remove-aliases"];
+pub const ANALYSES: &[&str] =
+    &["infer", "assign", "place", "emit", "check", "remove-dead-args", "remove-aliases", "propagate-buffers", "propagate-registers", "unify-regions"];
 
 /// One step of a pipeline.
 #[derive(Copy, Clone, Debug)]

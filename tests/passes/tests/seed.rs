@@ -41,3 +41,9 @@ fn without_fuel_nothing_changes() {
         assert!(format!("{error:?}").contains("Fuel"), "{error:?}");
     }
 }
+
+#[test]
+fn remove_conversions() {
+    let outcome = pair("remove_conversions", "remove-conversions");
+    assert_eq!(outcome.steps, ["propagate-buffers"]);
+}

@@ -1,0 +1,148 @@
+//! Layouts across regions: what a condition's arms, a loop or a consumer region pass out is passed out as it was before it was
+//! converted, and converted outside.
+//!
+//! - `if`: both arms convert from one layout, or one does and every reader converts to that layout;
+//! - consumer regions of one stage: the region's end converts;
+//! - counted loops: the body converts what it gives to the next iteration, and that converts it back first. The conversions leave the
+//!   loop: one before it, one behind it.
+use super::alias::of_role;
+use super::context::{Context, edit};
+use super::propagate::back;
+use crate::ir::{Op, Program, Type, Use, Value};
+use crate::pipeline::PassError;
+use lanebook_tables::{OpId, OpRole};
+
+pub(super) fn run(cx: &mut Context<'_, '_, '_>) -> Result<(), PassError> {
+    let Some(convert) = of_role(cx.program, OpRole::Convert) else { return Ok(()) };
+    cx.push_roles(|role| matches!(role, OpRole::If | OpRole::For | OpRole::Parallel | OpRole::Consume))?;
+    while let Some(op) = cx.pop()? {
+        match cx.program.role(op) {
+            OpRole::If => passed_out(cx, convert, op, 2)?,
+            OpRole::Consume if !cx.program.is_stage(op) => passed_out(cx, convert, op, 1)?,
+            OpRole::For | OpRole::Parallel => carried(cx, convert, op)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The value and type that a conversion within registers began with.
+fn unconverted(program: &Program<'_, '_>, value: Value) -> Option<(Value, Type)> {
+    let op = program.def_op(value).filter(|op| program.role(*op) == OpRole::Convert)?;
+    let source = program.operand(op, 0)?;
+    let (from, to) = (program.type_of(source), program.type_of(value));
+    let alike = from.is_tile() && to.is_tile() && !from.is_memory() && !to.is_memory();
+    alike.then_some((source, from))
+}
+
+/// Whether every use of a value converts it to this layout.
+fn all_convert(program: &Program<'_, '_>, value: Value, to: &Type) -> bool {
+    program.is_used(value) && program.uses(value).all(|place| program.user(place).is_some_and(|user| converts_to(program, user, to)))
+}
+
+fn converts_to(program: &Program<'_, '_>, user: Op, to: &Type) -> bool {
+    program.role(user) == OpRole::Convert && program.result(user, 0).is_some_and(|result| program.same_type(&program.type_of(result), to))
+}
+
+/// The last operation of a region's block.
+fn end_of(program: &Program<'_, '_>, op: Op, region: usize) -> Option<Op> {
+    program.entry(op, region).and_then(|block| program.terminator(block))
+}
+
+/// Lets operand `number` of `end` be in layout `ty`: what was converted last, unconverted; else converted now.
+fn give(cx: &mut Context<'_, '_, '_>, convert: OpId, end: Op, number: usize, ty: Type) -> Result<(), PassError> {
+    let Some(value) = cx.program.operand(end, number) else { return Ok(()) };
+    let new = match unconverted(cx.program, value) {
+        Some((source, from)) if cx.program.same_type(&from, &ty) => Some(source),
+        _ => {
+            let made = cx.program.insert_before(end, convert, &[value], &[ty]).map_err(edit)?;
+            cx.program.result(made, 0)
+        }
+    };
+    let Some(new) = new else { return Ok(()) };
+    cx.program.set_operand(end, number, new).map_err(edit)?;
+    if let Some(def) = cx.program.def_op(value) {
+        cx.push_unread(def)?;
+    }
+    Ok(())
+}
+
+fn passed_out(cx: &mut Context<'_, '_, '_>, convert: OpId, op: Op, regions: usize) -> Result<(), PassError> {
+    for number in 0..cx.program.results(op).count() {
+        let program = &*cx.program;
+        let (Some(result), Some(next)) = (program.result(op, number), program.next(op)) else { continue };
+        let to = program.type_of(result);
+        let origin = |region| end_of(program, op, region).and_then(|end| program.operand(end, number)).and_then(|value| unconverted(program, value));
+        let first = origin(0).or_else(|| if regions > 1 { origin(1) } else { None });
+        let Some((_, from)) = first.filter(|(_, from)| !program.same_type(from, &to)) else { continue };
+        let agree = (0..regions).all(|region| origin(region).is_some_and(|(_, other)| program.same_type(&other, &from)));
+        let complete = (0..regions).all(|region| end_of(program, op, region).is_some_and(|end| program.operand(end, number).is_some()));
+        if !complete || !(agree || all_convert(program, result, &from)) {
+            continue;
+        }
+        for region in 0..regions {
+            if let Some(end) = end_of(cx.program, op, region) {
+                give(cx, convert, end, number, from)?;
+            }
+        }
+        cx.program.set_type(result, from).map_err(edit)?;
+        if cx.program.is_used(result) {
+            back(cx, convert, next, result, to)?;
+        }
+        cx.changed(op)?;
+    }
+    Ok(())
+}
+
+fn carried(cx: &mut Context<'_, '_, '_>, convert: OpId, op: Op) -> Result<(), PassError> {
+    for number in 0..cx.program.results(op).count() {
+        let program = &*cx.program;
+        let Some(value) = program.carried(op).nth(number) else { continue };
+        let (Some(yielded), Some(result), Some(body)) = (value.yielded, value.result, program.body(op)) else { continue };
+        let (Some(end), Some(first), Some(next)) = (program.terminator(body), program.first(body), program.next(op)) else { continue };
+        let to = program.type_of(value.argument);
+        let Some((_, from)) = unconverted(program, yielded) else { continue };
+        // Worth it when the next iteration begins by taking the conversion back.
+        let undone = program.uses(value.argument).any(|place| program.user(place).is_some_and(|user| converts_to(program, user, &from)));
+        if program.same_type(&from, &to) || !undone {
+            continue;
+        }
+        give(cx, convert, end, number, from)?;
+        let made = cx.program.insert_before(op, convert, &[value.init], &[from]).map_err(edit)?;
+        let Some(init) = cx.program.result(made, 0) else { continue };
+        cx.program.set_operand(op, number.saturating_add(3), init).map_err(edit)?;
+        cx.program.set_type(value.argument, from).map_err(edit)?;
+        cx.program.set_type(result, from).map_err(edit)?;
+        readers(cx, convert, first, value.argument, to, &from)?;
+        if cx.program.is_used(result) {
+            back(cx, convert, next, result, to)?;
+        }
+        cx.changed(op)?;
+    }
+    Ok(())
+}
+
+/// Readers of an argument that now is in layout `from`: those who converted it to that read it as it is, the others read it
+/// converted back, from before `first` on.
+fn readers(cx: &mut Context<'_, '_, '_>, convert: OpId, first: Op, argument: Value, to: Type, from: &Type) -> Result<(), PassError> {
+    let takes_back = |program: &Program<'_, '_>, place: Use| program.user(place).is_some_and(|user| converts_to(program, user, from));
+    let others = cx.program.uses(argument).any(|place| !takes_back(cx.program, place));
+    if others {
+        let made = cx.program.insert_before(first, convert, &[argument], &[to]).map_err(edit)?;
+        let Some(old) = cx.program.result(made, 0) else { return Ok(()) };
+        let mut at = cx.program.uses(argument).next();
+        while let Some(place) = at {
+            at = cx.program.next_use(place);
+            if cx.program.user(place) != Some(made) && !takes_back(cx.program, place) {
+                cx.program.set_use(place, old).map_err(edit)?;
+            }
+        }
+    }
+    loop {
+        let program = &*cx.program;
+        let Some(place) = program.uses(argument).find(|place| takes_back(program, *place)) else { return Ok(()) };
+        let (Some(user), Some(taken)) = (program.user(place), program.user(place).and_then(|user| program.result(user, 0))) else { return Ok(()) };
+        cx.program.replace_all_uses(taken, argument).map_err(edit)?;
+        cx.program.erase(user).map_err(edit)?;
+    }
+}

@@ -1,0 +1,163 @@
+//! Layout conversions: which go, which stay and why.
+use lanebook_passes::{expected, run, texts};
+
+#[track_caller]
+fn becomes(before: &str, after: &str) -> Vec<&'static str> {
+    let outcome = run(before, "remove-conversions").expect("it runs");
+    assert_eq!(outcome.text, expected(after));
+    outcome.steps
+}
+
+#[track_caller]
+fn stays(text: &str) {
+    assert!(becomes(text, text).is_empty());
+}
+
+const X: &str = "tensor<64x64xf16, #x>";
+const Y: &str = "tensor<64x64xf16, #y>";
+
+#[test]
+fn other_readers_of_a_buffer_see_a_view() {
+    becomes(
+        "%a = alloc_tensor : tensor<64x64xf16, #smem_x>
+tiled_store %v, %a : tensor<64x64xf16> -> tensor<64x64xf16, #smem_x>
+%c = convert_layout %a : tensor<64x64xf16, #smem_x> -> tensor<64x64xf16, #smem_y>
+use %c : tensor<64x64xf16, #smem_y>
+",
+        "%a = alloc_tensor : tensor<64x64xf16, #smem_y>
+%_1 = view %a : tensor<64x64xf16, #smem_x>
+tiled_store %v, %_1 : tensor<64x64xf16> -> tensor<64x64xf16, #smem_x>
+use %a : tensor<64x64xf16, #smem_y>
+",
+    );
+}
+
+#[test]
+fn conversions_between_memory_kinds_stay() {
+    stays(
+        "%a = alloc_tensor : tensor<64x64xf16, #smem_x>\n%c = convert_layout %a : tensor<64x64xf16, #smem_x> -> tensor<64x64xf16, #tmem_x>\nuse %c : tensor<64x64xf16, #tmem_x>\n",
+    );
+    stays(
+        "%a = tiled_load %p : memref<64x64xf16> -> tensor<64x64xf16, #x>\n%c = convert_layout %a : tensor<64x64xf16, #x> -> tensor<64x64xf16, #smem_x>\nuse %c : tensor<64x64xf16, #smem_x>\n",
+    );
+}
+
+#[test]
+fn what_orders_memory_pins_a_layout() {
+    let text = |between: &str| format!("%a = tiled_load %p : memref<64x64xf16> -> {X}\n{between}%c = convert_layout %a : {X} -> {Y}\nuse %c : {Y}\n");
+    for between in
+        ["fence\n", "async_wait 0\n", "async.pipeline.produce_one %q : index attributes {depth = 2} {\n  use %q : index\n}\n", "scf.if %k {\n  fence\n}\n"]
+    {
+        stays(&text(between));
+    }
+    for between in ["", "use %q : index\n"] {
+        becomes(&text(between), &format!("{between}%c = tiled_load %p : memref<64x64xf16> -> {Y}\nuse %c : {Y}\n"));
+    }
+    let buffer = |between: &str| {
+        format!(
+            "%a = tiled_load %p : memref<64x64xf16> -> tensor<64x64xf16, #smem_x>\n{between}%c = convert_layout %a : tensor<64x64xf16, #smem_x> -> tensor<64x64xf16, #smem_y>\nuse %c : tensor<64x64xf16, #smem_y>\n"
+        )
+    };
+    stays(&buffer("fence\n"));
+    // A stage of one buffer orders nothing, and this load stays where it is.
+    let shallow = "async.pipeline.produce_one %q attributes {depth = 1} : index {\n  use %q : index\n}\n";
+    assert_eq!(run(&buffer(shallow), "remove-conversions").expect("it runs").steps, ["propagate-buffers"]);
+    // A load does not move behind a store, nor into a loop.
+    stays(&text("tiled_store %v, %p : tensor<64x64xf16> -> memref<64x64xf16>\n"));
+    stays(&format!(
+        "%a = tiled_load %p : memref<64x64xf16> -> {X}\nscf.for %i = 0 to %n step 1 {{\n  %c = convert_layout %a : {X} -> {Y}\n  use %c : {Y}\n  tiled_store %v, %p : tensor<64x64xf16> -> memref<64x64xf16>\n}}\n"
+    ));
+}
+
+#[test]
+fn two_conversions_become_one_behind_the_sum() {
+    let steps = becomes(
+        &format!("%a = convert_layout %p : {X} -> {Y}\n%b = convert_layout %q : {X} -> {Y}\n%s = add %a, %b : {Y}\nuse %s : {Y}\n"),
+        &format!("%_2 = add %p, %q : ({X}, {X}) -> {X}\n%_1 = convert_layout %_2 : {X} -> {Y}\nuse %_1 : {Y}\n"),
+    );
+    assert!(steps.contains(&"propagate-registers"), "{steps:?}");
+}
+
+#[test]
+fn constants_take_any_layout() {
+    becomes(
+        &format!("%z = constant 0.0 : {X}\n%a = convert_layout %z : {X} -> {Y}\nuse %a : {Y}\nuse %z : {X}\n"),
+        &format!("%z = constant 0.0 : {X}\n%a = constant 0.0 : {Y}\nuse %a : {Y}\nuse %z : {X}\n"),
+    );
+}
+
+#[test]
+fn arms_that_convert_alike_are_converted_once() {
+    becomes(
+        &format!(
+            "%r = scf.if %k -> {Y} {{\n  %a = convert_layout %p : {X} -> {Y}\n  scf.yield %a : {Y}\n}} else {{\n  %b = convert_layout %q : {X} -> {Y}\n  scf.yield %b : {Y}\n}}\nuse %r : {Y}\n"
+        ),
+        &format!("%r = scf.if %k -> {X} {{\n  scf.yield %p : {X}\n}} else {{\n  scf.yield %q : {X}\n}}\n%_1 = convert_layout %r : {X} -> {Y}\nuse %_1 : {Y}\n"),
+    );
+}
+
+#[test]
+fn arms_take_on_what_every_reader_wants() {
+    becomes(
+        &format!(
+            "%r = scf.if %k -> {Y} {{\n  %a = convert_layout %p : {X} -> {Y}\n  scf.yield %a : {Y}\n}} else {{\n  scf.yield %q : {Y}\n}}\n%c = convert_layout %r : {Y} -> {X}\nuse %c : {X}\n"
+        ),
+        &format!(
+            "%r = scf.if %k -> {X} {{\n  scf.yield %p : {X}\n}} else {{\n  %_1 = convert_layout %q : {Y} -> {X}\n  scf.yield %_1 : {X}\n}}\nuse %r : {X}\n"
+        ),
+    );
+}
+
+#[test]
+fn conversions_leave_a_loop() {
+    becomes(
+        &format!(
+            "%z = constant 0.0 : {X}
+%r = scf.for %i = 0 to %n step 1 iter_args(%c = %z) -> {X} {{
+  %a = convert_layout %c : {X} -> {Y}
+  %d = mma %p, %q, %a : {Y}
+  %e = convert_layout %d : {Y} -> {X}
+  scf.yield %e : {X}
+}}
+use %r : {X}
+"
+        ),
+        &format!(
+            "%z = constant 0.0 : {Y}
+%r = scf.for %i = 0 to %n step 1 iter_args(%c = %z) -> {Y} {{
+  %d = mma %p, %q, %c : {Y}
+  scf.yield %d : {Y}
+}}
+%_1 = convert_layout %r : {Y} -> {X}
+use %_1 : {X}
+"
+        )
+        .replace("%z", "%_9"),
+    );
+}
+
+#[test]
+fn a_deep_stage_keeps_its_layout_and_a_shallow_one_does_not() {
+    let text = |depth: u32| {
+        format!(
+            "%r = async.pipeline.consume_one %q : index attributes {{depth = {depth}}} -> {Y} {{\n  %a = convert_layout %p : {X} -> {Y}\n  async.pipeline.yield %a : {Y}\n}}\nuse %r : {Y}\n"
+        )
+        .replace(&format!(" : index attributes {{depth = {depth}}} -> {Y} {{"), &format!(" attributes {{depth = {depth}}} : index -> {Y} {{"))
+    };
+    stays(&text(2));
+    let outcome = run(&text(1), "remove-conversions").expect("it runs");
+    assert_eq!(outcome.steps, ["unify-regions"]);
+    assert!(outcome.text.ends_with(&format!("}}\n%_0 = convert_layout %r : {X} -> {Y}\nuse %_0 : {Y}\n")), "{}", outcome.text);
+}
+
+/// Kernels as Triton has them before its own pass: no conversion more than there was, nearly all that loops repeat are gone.
+#[test]
+fn kernels_of_triton() {
+    for (name, text) in texts("ttgir") {
+        let before = text.matches("ttg.convert_layout").count();
+        let outcome = run(&text, "remove-conversions").unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        let after = outcome.text.matches(" = convert_layout ").count();
+        println!("{name}: {before} -> {after}");
+        assert!(after <= before, "{name}");
+    }
+}
