@@ -26,14 +26,16 @@ fn instance_mnemonic(instance: &Instance<'_>) -> String {
     out
 }
 
-/// The instance of a table atom with this mnemonic.
-pub fn instance(name: &str) -> Option<Instance<'static>> {
-    static ALL: OnceLock<BTreeMap<String, Instance<'static>>> = OnceLock::new();
+/// The instances of table atoms with this mnemonic; several if its operands can be in different places.
+pub fn instances(name: &str) -> &'static [Instance<'static>] {
+    static ALL: OnceLock<BTreeMap<String, Vec<Instance<'static>>>> = OnceLock::new();
     let all = ALL.get_or_init(|| {
         let instances = TABLES.atoms.iter().flat_map(|atom| (0..atom.instances()).filter_map(|k| atom.instance(k)));
-        instances.map(|i| (instance_mnemonic(&i), i)).collect()
+        let mut all: BTreeMap<String, Vec<Instance<'static>>> = BTreeMap::new();
+        instances.for_each(|i| all.entry(instance_mnemonic(&i)).or_default().push(i));
+        all
     });
-    all.get(name).copied()
+    all.get(name).map_or(&[], Vec::as_slice)
 }
 
 /// Where elements are: (lane, bit of the lane's tuple) to the element's row-major number. A lane counts over warps.

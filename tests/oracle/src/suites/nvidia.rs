@@ -13,7 +13,7 @@ mod swizzle;
 mod tensor;
 mod tma;
 
-use super::fragment::instance;
+use super::fragment::instances;
 use super::{Case, Suite, Verdict, has_any};
 use serde_json::Value;
 
@@ -62,10 +62,11 @@ impl Suite for Nvidia {
         let Some(ptx) = record["ptx"].as_str() else {
             return Verdict::Skipped(NO_FORM);
         };
-        let Some(found) = instance(ptx) else {
+        let found = instances(ptx);
+        let Some(first) = found.first() else {
             return Verdict::Skipped(NO_ATOM);
         };
-        let judged = if found.atom.matrix.is_some() { matrix::judge(&found, record) } else { moves::judge(found.atom, record) };
+        let judged = if first.atom.matrix.is_some() { matrix::judge(found, record) } else { moves::judge(first.atom, record) };
         judged.unwrap_or_else(Verdict::Differ)
     }
 }

@@ -1,0 +1,40 @@
+//! PTX: a module with one entry that holds every piece.
+//!
+//! `ptxas` goes on after an error and names the line of each, and for a virtual architecture (`compute_80`) it reads and
+//! checks without generating code; so one short run says of every instance whether the target has it.
+
+use crate::{Part, instance_text, instances, isa};
+use lanebook_tables::AtomId;
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+/// A module for a target: its text, and which lines are whose.
+#[must_use]
+pub fn listing(target: &str, version: &str, atoms: impl Iterator<Item = AtomId>) -> (String, Vec<Part>) {
+    let (ptx, _) = isa("ptx");
+    let mut text = format!(".version {version}\n.target {target}\n.address_size 64\n.shared .align 1024 .b8 smem[1024];\n");
+    text.push_str(".visible .entry k(.param .u64 param_0)\n{\n");
+    for class in ptx.classes {
+        let _ = writeln!(text, ".reg {} {}<400>;", class.declared, class.prefix);
+    }
+    let mut parts = Vec::new();
+    for id in atoms {
+        for instance in instances(id) {
+            let label = format!("L{}", parts.len());
+            let piece = instance_text(ptx, &instance, &label);
+            let first = text.matches('\n').count() + 1;
+            let count = piece.matches('\n').count() + 1;
+            let _ = writeln!(text, "{piece}\n{label}:");
+            parts.push(Part { atom: id, text: piece, lines: first..first + count });
+        }
+    }
+    text.push_str("ret;\n}\n");
+    (text, parts)
+}
+
+/// The lines that messages of `ptxas` name as errors.
+#[must_use]
+pub fn error_lines(said: &str) -> BTreeSet<usize> {
+    let number = |line: &str| line.contains("error").then(|| line.split(", line ").nth(1)?.split(';').next()?.trim().parse().ok()).flatten();
+    said.lines().filter_map(number).collect()
+}
