@@ -199,14 +199,14 @@ fn tables_with_an_error() {
     for part in ["hw-tables", "rules"] {
         copy(&root().join(part), &at.join(part));
     }
-    let path = at.join("hw-tables/nvidia/sm_80.ron");
+    let path = at.join("hw-tables/nvidia/sm_75.ron");
     let text = fs::read_to_string(&path).expect("table").replace("max_threads", "max_treads");
     fs::write(&path, text).expect("table");
     let at = at.to_str().expect("path");
     for args in [vec!["check", at], vec!["ids", at], vec!["arch", "--tables", at]] {
         let ran = run(&args);
         assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{}", ran.err);
-        assert!(ran.err.contains("hw-tables/nvidia/sm_80.ron:") && ran.err.contains("max_treads"), "{}", ran.err);
+        assert!(ran.err.contains("hw-tables/nvidia/sm_75.ron:") && ran.err.contains("max_treads"), "{}", ran.err);
     }
     run(&["check", "/nowhere"]).refused(3, &["there is no /nowhere"]);
 }
