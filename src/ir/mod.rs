@@ -23,6 +23,7 @@
 //! | `verify*` | structure, dominance, signatures |
 mod attr;
 mod builder;
+mod clone;
 mod data;
 pub mod edit;
 mod edit_attr;

@@ -40,7 +40,7 @@ impl<'t> Program<'_, 't> {
             _ => None,
         }
     }
-    /// The number behind a value: a literal, or the result of an operation of role `Constant`.
+    /// The number behind a value: a literal, the result of an operation of role `Constant`, or a free name that says it (`%c64`).
     #[must_use]
     pub fn constant(&self, value: Value) -> Option<Literal> {
         match self.def(value) {
@@ -49,6 +49,11 @@ impl<'t> Program<'_, 't> {
                 Def::Literal(literal) => Some(literal),
                 _ => None,
             },
+            // A name that a snippet leaves free: `%c64`, as other compilers call the constant 64.
+            Def::Argument(block, _) if block == self.root() => {
+                let digits = self.value_name(value).strip_prefix('c').filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
+                super::lexer::integer(digits).map(Literal::Int)
+            }
             _ => None,
         }
     }

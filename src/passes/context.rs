@@ -21,11 +21,13 @@ pub enum Analysis {
     PropagateRegisters,
     /// `unify-regions`: conversions leave conditions, loops and consumer regions.
     UnifyRegions,
+    /// `slice`: loops with `sliceCount` in so many parts.
+    Slice,
 }
 
 impl Analysis {
     /// Every analysis that rewrites programs.
-    pub const ALL: [Self; 5] = [Self::RemoveDeadArgs, Self::RemoveAliases, Self::PropagateBuffers, Self::PropagateRegisters, Self::UnifyRegions];
+    pub const ALL: [Self; 6] = [Self::RemoveDeadArgs, Self::RemoveAliases, Self::PropagateBuffers, Self::PropagateRegisters, Self::UnifyRegions, Self::Slice];
 
     /// How pipelines spell it.
     #[must_use]
@@ -36,6 +38,7 @@ impl Analysis {
             Self::PropagateBuffers => "propagate-buffers",
             Self::PropagateRegisters => "propagate-registers",
             Self::UnifyRegions => "unify-regions",
+            Self::Slice => "slice",
         }
     }
     /// The analysis of a name.

@@ -9,6 +9,18 @@ pub enum Diagnostic {
     LastWritten,
     /// A view reaches past its allocation; it is left as written.
     ViewOutside,
+    /// `sliceCount` is no integer, or none that fits the loop's iterations.
+    SliceCount,
+    /// An operation in the loop cannot be copied for each slice.
+    SliceOp,
+    /// The loop's lower bound is neither a number nor an affine map of enclosing loops' variables.
+    SliceLower,
+    /// An initial value leaves the function or is carried by an outer loop.
+    SliceInitial,
+    /// An operation in a slice was not planned for.
+    SliceInside,
+    /// A copy has no layout yet, so no atom is known for it.
+    SliceCopyAtom,
 }
 
 impl Diagnostic {
@@ -17,6 +29,13 @@ impl Diagnostic {
     pub const fn text(self) -> &'static str {
         match self {
             Self::LastWritten => "Cannot find last written SSA.",
+            Self::SliceCount => "The `sliceCount` need to be a `IntegerAttr`",
+            Self::SliceOp => "unsupported op in Slicing pass",
+            // The space at the end is part of it.
+            Self::SliceLower => "unsupported op to be a lower bound in slicing pass ",
+            Self::SliceInitial => "fail to get an initial forOperand in slicing pass",
+            Self::SliceInside => "is not expected inside sliced part in SlicingPass",
+            Self::SliceCopyAtom => "unsupported atom of copyOp in slicing pass",
             Self::ViewOutside => "the view reaches past its allocation",
         }
     }

@@ -16,6 +16,7 @@
 //! | `diagnostic` | texts |
 //! | `dead_args` | region arguments that only feed themselves |
 //! | `propagate` `unify` | conversions: backward through buffers, forward through registers, across regions |
+//! | `slice` | loops in parts |
 //! | `alias` `base` | allocations behind selects, views and loops |
 mod alias;
 mod base;
@@ -23,6 +24,7 @@ mod context;
 mod dead_args;
 mod diagnostic;
 mod propagate;
+mod slice;
 mod unify;
 
 pub use context::{Analysis, Event};
@@ -41,6 +43,7 @@ pub(crate) fn run(cx: &mut Context<'_, '_, '_>, analysis: Analysis) -> Result<u3
         Analysis::PropagateBuffers => propagate::buffers(cx)?,
         Analysis::PropagateRegisters => propagate::registers(cx)?,
         Analysis::UnifyRegions => unify::run(cx)?,
+        Analysis::Slice => slice::run(cx)?,
     }
     Ok(cx.changes())
 }

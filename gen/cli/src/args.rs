@@ -64,6 +64,10 @@ impl Colour {
 pub enum Command {
     /// Compile a tile program: layouts, decisions with their reasons, and the instruction sequence
     Compile(Compile),
+    /// Run passes over a tile program and print what they make of it
+    Opt(Opt),
+    /// List the rewrite rules, or what is tried on an operation and in which order
+    Rules(Rules),
     /// List the instruction forms of an architecture
     Atoms(Atoms),
     /// Draw a layout, or the operands of an instruction form
@@ -113,6 +117,63 @@ pub struct Compile {
     /// Say of every candidate that was not taken why
     #[arg(long)]
     pub explain: bool,
+}
+
+const OPT: &str = "\
+Examples:
+  lanebook opt kernel.tile --passes remove-conversions,remove-dead-args
+  lanebook opt kernel.mlir --loose --passes remove-conversions --print-after-all --trace
+  lanebook opt --list
+
+Either all of a pass happens or nothing: on an error nothing is printed, and the message shows the operation.";
+
+/// Arguments of `opt`.
+#[derive(Debug, Args)]
+#[command(after_help = OPT)]
+pub struct Opt {
+    /// The program; `-` reads standard input
+    #[arg(value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// Passes to run, in this order
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
+    pub passes: Vec<String>,
+    /// List the passes and their steps
+    #[arg(long)]
+    pub list: bool,
+    /// Print the program after each pass
+    #[arg(long)]
+    pub print_after_all: bool,
+    /// Print each rule and analysis that changes something
+    #[arg(long)]
+    pub trace: bool,
+    /// Keep operations that are not declared, and take undefined names for arguments
+    #[arg(long)]
+    pub loose: bool,
+    /// Most changes, over all passes
+    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    pub fuel: u32,
+    /// Write to this file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+const RULES: &str = "\
+Examples:
+  lanebook rules
+  lanebook rules --filter push
+  lanebook rules --dispatch convert_layout     an operation of tile programs, by any of its names
+  lanebook rules --dispatch xor                a word of index expressions";
+
+/// Arguments of `rules`.
+#[derive(Debug, Args)]
+#[command(after_help = RULES)]
+pub struct Rules {
+    /// Show what is tried on this operation or word, first to last
+    #[arg(long, value_name = "OP")]
+    pub dispatch: Option<String>,
+    /// Only rules with this text in their name
+    #[arg(long, value_name = "TEXT", conflicts_with = "dispatch")]
+    pub filter: Option<String>,
 }
 
 const ATOMS: &str = "\

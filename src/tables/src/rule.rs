@@ -474,7 +474,7 @@ pub struct Pass<'a> {
 
 /// Names of analyses that a pipeline may call.
 pub const ANALYSES: &[&str] =
-    &["infer", "assign", "place", "emit", "check", "remove-dead-args", "remove-aliases", "propagate-buffers", "propagate-registers", "unify-regions"];
+    &["infer", "assign", "place", "emit", "check", "remove-dead-args", "remove-aliases", "propagate-buffers", "propagate-registers", "unify-regions", "slice"];
 
 /// One step of a pipeline.
 #[derive(Copy, Clone, Debug)]

@@ -131,3 +131,33 @@ pub fn renumbered(text: &str) -> String {
 pub fn expected(text: &str) -> String {
     renumbered(&normal(text, SNIPPET))
 }
+
+/// A text with the names that it defines in the order in which they occur; names that it leaves free stay.
+#[must_use]
+pub fn alpha(text: &str) -> String {
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let mut names: Vec<(usize, &str)> = Vec::new();
+    for (at, _) in text.match_indices('%') {
+        let rest = &text[at + 1..];
+        let len = rest.bytes().take_while(|byte| is_name(*byte)).count();
+        names.push((at, &rest[..len]));
+    }
+    let defines = |name: &str| {
+        let text = text.replace(":2 =", " =");
+        text.contains(&format!("%{name} =")) || text.contains(&format!("%{name}: "))
+    };
+    let (mut out, mut last, mut seen) = (String::new(), 0, Vec::<&str>::new());
+    for (at, name) in names {
+        if !defines(name) {
+            continue;
+        }
+        let number = seen.iter().position(|known| *known == name).unwrap_or_else(|| {
+            seen.push(name);
+            seen.len() - 1
+        });
+        out.push_str(&text[last..at]);
+        out.push_str(&format!("%:{number}"));
+        last = at + 1 + name.len();
+    }
+    out + &text[last..]
+}

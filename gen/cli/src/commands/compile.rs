@@ -70,7 +70,8 @@ fn parts(word: &str, tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>) -> Res
     }
 }
 
-fn read(path: Option<&Path>) -> Result<Source, Problem> {
+/// A program's text: a file, standard input, or the built-in program.
+pub fn read(path: Option<&Path>) -> Result<Source, Problem> {
     let Some(path) = path else { return Ok(Source { name: GEMM.0.into(), text: GEMM.1.into() }) };
     if path == Path::new("-") {
         let mut bytes = Vec::new();

@@ -5,6 +5,8 @@ mod check;
 pub mod compile;
 mod ids;
 mod new_arch;
+mod opt;
+mod rules;
 mod show;
 mod size;
 
@@ -17,6 +19,8 @@ pub fn run(cli: Cli) -> Result<(), Problems> {
     let folder = cli.tables.as_deref();
     match cli.command {
         Command::Compile(args) => compile::run(&args, &tables::of(folder)?),
+        Command::Opt(args) => opt::run(&args, &tables::of(folder)?),
+        Command::Rules(args) => rules::run(&args, &tables::of(folder)?),
         Command::Atoms(args) => atoms::run(&args, &tables::of(folder)?),
         Command::Show(args) => show::run(&args, &tables::of(folder)?, cli.color),
         Command::Arch(args) => arch::run(&args, &tables::of(folder)?),
