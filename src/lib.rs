@@ -19,6 +19,7 @@ pub mod pipeline;
 pub mod place;
 pub mod plan;
 pub mod rewrite;
+pub mod unit;
 
 /// The tables that were compiled into this build from `hw-tables/` and `rules/`.
 #[allow(clippy::all, missing_docs)]

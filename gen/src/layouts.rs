@@ -6,7 +6,7 @@ use crate::source::Span;
 use crate::spanned::Spanned;
 use crate::suggest::remedy;
 use lanebook_layout::notation::{Expected, ParseError, tirx};
-use lanebook_layout::{AxisId, AxisNames, LayoutRef, NoSyms, PostMap, WellKnown};
+use lanebook_layout::{AxisId, AxisNames, LayoutRef, NoSyms, PostMap, SymTable, WellKnown};
 
 /// A parsed layout with its place.
 #[derive(Clone, Debug)]
@@ -55,6 +55,22 @@ pub fn parse(text: &Spanned<String>, diags: &mut Diagnostics) -> Option<Layout> 
         return None;
     }
     Some(Layout { text: text.clone(), shard, replica, offset, value })
+}
+
+/// Parses a layout whose numbers may be symbols, with their names.
+pub fn symbolic(text: &Spanned<String>, diags: &mut Diagnostics) -> Option<(Box<lanebook_layout::Layout>, SymTable)> {
+    let mut syms = SymTable::new();
+    match tirx::parse(text, &WellKnown, &mut syms) {
+        Ok(value) if value.view().post == PostMap::None => Some((Box::new(value), syms)),
+        Ok(_) => {
+            diags.push(Diagnostic::at(text.span, "a layout in a table is flat, without swizzle and padding").help("write `S[(...):(...)]`"));
+            None
+        }
+        Err(error) => {
+            diags.push(explain(text, error));
+            None
+        }
+    }
 }
 
 /// The parser's error as ours, at its place in the file.

@@ -24,6 +24,7 @@ pub mod layouts;
 pub mod ledger;
 pub mod load;
 pub mod lower;
+pub mod lower_units;
 pub mod means;
 pub mod model;
 pub mod names;

@@ -5,7 +5,9 @@
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::families;
 use crate::ledger::Ledger;
-use crate::schema::{Access, Agreement, Arch, Atom, AxesFile, Axis, Broadcast, Dtype, DtypesFile, Group, HwFile, Isa, IsaFile, SourceEntry, SourcesFile, Tag};
+use crate::schema::{
+    Access, Agreement, Arch, Atom, AxesFile, Axis, Broadcast, Dtype, DtypesFile, Group, HwFile, Isa, IsaFile, SourceEntry, SourcesFile, Tag, unit,
+};
 use crate::source::{FileId, SourceFile, Sources, Span};
 use crate::spanned::{Entry, Spanned, read, whole};
 use serde::de::DeserializeOwned;
@@ -53,6 +55,35 @@ pub struct LoadedGroup {
     pub group: Spanned<Group>,
     /// Its atoms.
     pub atoms: Vec<Spanned<Atom>>,
+    /// Its facts about matrix units.
+    pub units: LoadedUnits,
+}
+
+/// The facts of a group about matrix units that could be read.
+#[derive(Debug, Default)]
+#[allow(missing_docs)] // the lists of [`unit::Units`]
+pub struct LoadedUnits {
+    pub descriptors: Vec<Spanned<unit::Descriptor>>,
+    pub swizzles: Vec<Spanned<unit::SwizzleMode>>,
+    pub operand_tiles: Vec<Spanned<unit::OperandTile>>,
+    pub tensor_memories: Vec<Spanned<unit::TensorMemory>>,
+    pub tensor_tiles: Vec<Spanned<unit::TensorTile>>,
+    pub shapes: Vec<Spanned<unit::UnitShape>>,
+    pub tensor_maps: Vec<Spanned<unit::TensorMap>>,
+}
+
+impl LoadedUnits {
+    /// Whether the group says nothing about matrix units.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.descriptors.is_empty()
+            && self.swizzles.is_empty()
+            && self.operand_tiles.is_empty()
+            && self.tensor_memories.is_empty()
+            && self.tensor_tiles.is_empty()
+            && self.shapes.is_empty()
+            && self.tensor_maps.is_empty()
+    }
 }
 
 /// An instruction set and its target rules, unread.
@@ -228,10 +259,22 @@ impl Reader<'_> {
                 let rows: Vec<Entry> = families::members(self.sources, family.span).map(|id| Entry { span: atom_span(self.sources, id) }).collect();
                 atoms.extend(self.entries(&rows));
             }
-            loaded.groups.push(LoadedGroup { group, atoms });
+            let units = self.units(&group.units);
+            loaded.groups.push(LoadedGroup { group, atoms, units });
         }
         loaded.agreements.extend(self.entries(&file.agreements));
         loaded.archs.extend(self.entries(file.arch.as_slice()));
+    }
+    fn units(&mut self, units: &unit::Units) -> LoadedUnits {
+        LoadedUnits {
+            descriptors: self.entries(&units.descriptors),
+            swizzles: self.entries(&units.swizzles),
+            operand_tiles: self.entries(&units.operand_tiles),
+            tensor_memories: self.entries(&units.tensor_memories),
+            tensor_tiles: self.entries(&units.tensor_tiles),
+            shapes: self.entries(&units.shapes),
+            tensor_maps: self.entries(&units.tensor_maps),
+        }
     }
     fn isa(&mut self, loaded: &mut Loaded) {
         let Some(file) = self.file::<IsaFile>() else { return };

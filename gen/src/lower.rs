@@ -54,6 +54,7 @@ pub fn lower(model: &HwModel, rules: &RulePart) -> t::Tables<'static> {
         accesses: list(model.accesses.iter().map(|a| text(&a.name))),
         tags: list(model.tags.iter().map(|tag| text(&tag.name))),
         sources: list(model.sources.iter().map(|s| t::Source { key: text(&s.key), title: text(&s.title) })),
+        units: crate::lower_units::units(model),
         weights: rules.weights,
         arch_names: named(&model.arch_names),
         atom_names: named(&model.atom_names),
@@ -272,6 +273,7 @@ fn arch(model: &HwModel, arch: &model::Arch) -> t::Arch<'static> {
             sources: list(b.sources.iter().copied()),
         })),
         atoms: list(arch.atoms.iter().map(|a| t::ArchAtom { atom: a.atom, native: a.native })),
+        features: list(arch.features.iter().copied()),
         sync: list(arch.sync.iter().map(|rule| sync_rule(model, rule))),
         counters: list(arch.counters.iter().map(|c| t::Counter {
             name: text(&c.name),

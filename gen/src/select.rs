@@ -33,6 +33,7 @@ pub fn select(tables: &t::Tables<'static>, names: &[String]) -> Result<t::Tables
     let isas = Kept::new(archs.iter().map(|arch| arch.isa.0).collect());
     let atoms = Kept::new(archs.iter().flat_map(|arch| of_arch(arch)).chain(isas.of(tables.isas).flat_map(of_frame)).map(|id| id.0).collect());
     let keep = Keep { isas, atoms };
+    let features: Vec<t::FeatureId> = archs.iter().flat_map(|arch| arch.features).copied().collect();
     let rules =
         Kept::new((0..).zip(tables.rules.rules).filter(|(_, rule)| rule.replacement.iter().all(|node| keep.buildable(node))).map(|(id, _)| id).collect());
     Ok(t::Tables {
@@ -40,6 +41,7 @@ pub fn select(tables: &t::Tables<'static>, names: &[String]) -> Result<t::Tables
         archs: list(archs.iter().map(|arch| keep.arch(arch))),
         atoms: list(keep.atoms.of(tables.atoms).map(|atom| t::Atom { isa: t::IsaId(keep.isas.new_of(atom.isa.0)), ..*atom })),
         rules: keep.rules(&tables.rules, &rules),
+        units: crate::lower_units::select(&tables.units, &features),
         arch_names: named(archs.iter().map(|arch| arch.name)),
         atom_names: named(keep.atoms.of(tables.atoms).map(|atom| atom.name)),
         ..*tables

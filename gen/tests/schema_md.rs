@@ -1,7 +1,7 @@
 //! The examples of `hw-tables/SCHEMA.md` are read with the schema that they document.
 use lanebook_gen::diagnostics::Diagnostics;
 use lanebook_gen::families;
-use lanebook_gen::schema::{Arch, Atom, Broadcast, Group, HwFile, Isa, IsaFile, Operand, SourcesFile};
+use lanebook_gen::schema::{Arch, Atom, Broadcast, Group, HwFile, Isa, IsaFile, Operand, SourcesFile, unit};
 use lanebook_gen::source::{Sources, Span};
 use lanebook_gen::spanned::{Entry, Spanned, read, whole};
 use serde::de::DeserializeOwned;
@@ -35,7 +35,7 @@ fn every_example_is_sound() {
         let is_file = ["(sources:", "(\n    //", "(\n    isa:"].iter().any(|start| block.starts_with(start));
         let text = match block {
             _ if is_file => block.to_string(),
-            _ if block.starts_with("arch:") => format!("({block})"),
+            _ if block.starts_with("arch:") || block.starts_with("units:") => format!("({block})"),
             _ => format!("[{block}]"),
         };
         let id = sources.add("SCHEMA.md", None, text);
@@ -52,6 +52,9 @@ fn every_example_is_sound() {
             let groups: Vec<Spanned<Group>> = file.groups.iter().map(|g| Spanned { value: parsed(&sources, g.span), span: g.span }).collect();
             assert_eq!((groups.len(), file.accesses.len(), file.tags.len()), (1, 3, 1));
             kinds.push("file");
+        } else if block.starts_with("units:") {
+            units(&sources, span);
+            kinds.push("units");
         } else if block.starts_with("arch:") {
             parsed::<Arch>(&sources, parsed::<HwFile>(&sources, span).arch.unwrap().span);
             kinds.push("arch");
@@ -75,5 +78,42 @@ fn every_example_is_sound() {
         }
     }
     kinds.dedup();
-    assert_eq!(kinds, ["sources", "file", "atom", "broadcast", "family", "atom", "operand", "atom", "operand", "arch", "isa"]);
+    assert_eq!(kinds, ["sources", "file", "atom", "broadcast", "family", "atom", "operand", "atom", "operand", "units", "arch", "isa"]);
+}
+
+/// Every list of `units`, and every word of each type is in its example.
+fn units(sources: &Sources, span: Span) {
+    #[derive(serde::Deserialize)]
+    struct Part {
+        units: unit::Units,
+    }
+    let units = parsed::<Part>(sources, span).units;
+    let text = sources.text(span);
+    for entry in &units.descriptors {
+        parsed::<unit::Descriptor>(sources, entry.span);
+    }
+    for entry in &units.swizzles {
+        parsed::<unit::SwizzleMode>(sources, entry.span);
+    }
+    for entry in &units.operand_tiles {
+        parsed::<unit::OperandTile>(sources, entry.span);
+    }
+    for entry in &units.tensor_memories {
+        parsed::<unit::TensorMemory>(sources, entry.span);
+    }
+    for entry in &units.tensor_tiles {
+        parsed::<unit::TensorTile>(sources, entry.span);
+    }
+    for entry in &units.shapes {
+        parsed::<unit::UnitShape>(sources, entry.span);
+    }
+    for entry in &units.tensor_maps {
+        parsed::<unit::TensorMap>(sources, entry.span);
+    }
+    // The words of the schema, from its source.
+    let schema = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/schema/unit.rs")).unwrap();
+    for line in schema.lines().map(str::trim).filter(|line| line.starts_with("pub ") && line.ends_with(',')) {
+        let word = line.trim_start_matches("pub ").split(':').next().unwrap();
+        assert!(text.contains(&format!("{word}:")), "SCHEMA.md shows no `{word}` of a matrix unit");
+    }
 }

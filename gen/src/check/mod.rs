@@ -11,6 +11,7 @@ pub mod operands;
 pub mod params;
 pub mod sync;
 pub mod template;
+pub mod units;
 
 use crate::diagnostics::Diagnostics;
 use crate::model::HwModel;
@@ -19,7 +20,7 @@ use crate::model::HwModel;
 pub type Check = (&'static str, fn(&HwModel) -> Diagnostics);
 
 /// All checks in the order in which a build runs them.
-pub const ALL: [Check; 8] = [
+pub const ALL: [Check; 9] = [
     ("operands", operands::check),
     ("template", template::check),
     ("movement", movement::check),
@@ -28,6 +29,7 @@ pub const ALL: [Check; 8] = [
     ("banks", banks::check),
     ("archs", archs::check),
     ("sync", sync::check),
+    ("units", units::check),
 ];
 
 /// Runs all checks.

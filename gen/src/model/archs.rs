@@ -2,7 +2,7 @@
 use crate::schema::Name;
 use crate::source::Span;
 use crate::spanned::Spanned;
-use lanebook_tables::{AccessId, AtomId, IsaId, SharedLimits, SourceId, Status, TagId};
+use lanebook_tables::{AccessId, AtomId, FeatureId, IsaId, SharedLimits, SourceId, Status, TagId};
 use std::collections::BTreeMap;
 
 /// An architecture with everything it inherits.
@@ -28,6 +28,8 @@ pub struct Arch {
     pub banks: Vec<Bank>,
     /// Atoms, by id.
     pub atoms: Vec<ArchAtom>,
+    /// Features of matrix units, ascending.
+    pub features: Vec<FeatureId>,
     /// Synchronisation, parents' rules first.
     pub sync: Vec<SyncRule>,
     /// Counters, parents' first.

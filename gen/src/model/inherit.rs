@@ -10,8 +10,8 @@ use crate::load::Loaded;
 use crate::schema::{self, Name};
 use crate::source::Span;
 use crate::spanned::Spanned;
-use lanebook_tables::{AccessId, AtomId, HazardUse, IsaId, SharedLimits, SourceId, Status};
-use std::collections::BTreeMap;
+use lanebook_tables::{AccessId, AtomId, FeatureId, HazardUse, IsaId, SharedLimits, SourceId, Status};
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnostics) {
     let words = Words::of(model);
@@ -116,6 +116,7 @@ impl Resolver<'_> {
             shared: Spanned { value: limits, span: shared.span },
             banks: self.banks(chain, wave.first().copied().unwrap_or(0)),
             atoms: self.atoms(chain),
+            features: self.features(chain),
             sync: self.sync(chain),
             counters: self.counters(chain),
             hazards: self.hazards(chain),
@@ -165,6 +166,18 @@ impl Resolver<'_> {
             }
         }
         has.into_iter().map(|(id, (native, because))| ArchAtom { atom: AtomId(id), native, because }).collect()
+    }
+
+    /// The groups of the chain that say something about matrix units.
+    fn features(&self, chain: &Chain<'_>) -> Vec<FeatureId> {
+        let mut out = BTreeSet::new();
+        for arch in chain {
+            out.extend(arch.has.iter().filter_map(|name| self.model.units.feature(name)));
+            for name in arch.without.iter().filter_map(|name| self.model.units.feature(name)) {
+                out.remove(&name);
+            }
+        }
+        out.into_iter().collect()
     }
 
     fn taken(&mut self, has: &mut BTreeMap<u16, (bool, Span)>, id: AtomId, name: &Name, group: bool) {

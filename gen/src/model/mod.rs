@@ -9,6 +9,7 @@ mod inherit;
 mod isas;
 mod more;
 mod names;
+pub mod units;
 mod words;
 
 pub use archs::{Arch, ArchAtom, Bank, Counter, Hazard, Step, SyncRule};
@@ -16,6 +17,7 @@ pub use atoms::{Atom, Group, Matrix, Movement, OffsetField, Operand, Side, Vary}
 pub use isas::{FRAME_WORDS, FixedRegister, Frame, Isa, PARAM_WORDS, REGISTER_WORDS, RegisterClass};
 pub use more::{Broadcast, More, Use};
 pub use names::Names;
+pub use units::Units;
 pub use words::{Access, Axis, Dtype, SourceDoc, Tag};
 
 use crate::diagnostics::Diagnostics;
@@ -45,6 +47,8 @@ pub struct HwModel {
     pub atoms: Vec<Atom>,
     /// Instances of atoms with parameters, each with its atom.
     pub instances: Vec<(AtomId, Atom)>,
+    /// Matrix units and their memories.
+    pub units: Units,
     /// Architectures, in file order.
     pub archs: Vec<Arch>,
     /// Atoms by name.
@@ -115,6 +119,7 @@ pub fn resolve(loaded: &Loaded, diags: &mut Diagnostics) -> HwModel {
     isas::resolve_classes(loaded, &mut model, diags);
     atoms::resolve(loaded, &mut model, diags);
     isas::resolve_frames(loaded, &mut model, diags);
+    units::resolve(loaded, &mut model, diags);
     inherit::resolve(loaded, &mut model, diags);
     model
 }

@@ -129,7 +129,7 @@ pub fn render(tables: &Tables<'_>, sources: &Sources) -> String {
         out.push('\n');
     }
     out.push_str("#[allow(clippy::all, unused_imports)]\n#[rustfmt::skip]\nmod compiled {\n");
-    out.push_str("use lanebook_layout::{AxisId, Iter, LayoutRef, Offset, PostMap, Profile};\nuse lanebook_tables::*;\n\n");
+    out.push_str("use lanebook_layout::{AxisId, Iter, LayoutRef, Offset, PostMap, Profile, Swizzle, Unit};\nuse lanebook_tables::*;\n\n");
     out.push_str(&shared.text);
     out.push_str("\n/// The tables of this build.\npub static TABLES: Tables<'static> = ");
     out.push_str(&value);

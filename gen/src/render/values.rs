@@ -1,7 +1,7 @@
 //! How each type of the tables is written. Structs are destructured, so that a new field cannot be forgotten.
 use super::pretty::Value;
 use super::{Render, Shared};
-use lanebook_layout::{AxisId, Iter, LayoutRef, Offset, PostMap};
+use lanebook_layout::{AxisId, Iter, LayoutRef, Offset, PostMap, Swizzle, Unit};
 use lanebook_tables::*;
 
 macro_rules! words {
@@ -16,7 +16,7 @@ macro_rules! words {
         }
     )*};
 }
-words!(bool, u8, u16, u32, u64, i16, i32, i64, AtomId, ClassId, DtypeId, IsaId, AccessId, TagId, SourceId, RuleId, OpId);
+words!(bool, u8, u16, u32, u64, i8, i16, i32, i64, AtomId, ClassId, DtypeId, IsaId, AccessId, TagId, SourceId, RuleId, OpId, FeatureId);
 
 /// Enums without fields: the variant's name is its Debug text.
 macro_rules! plain_enums {
@@ -31,7 +31,24 @@ macro_rules! plain_enums {
         }
     )*};
 }
-plain_enums!(AtomClass, Role, Space, Status, HazardUse, TupleStyle, RegisterKind, DtypeKind, OpRole, LayoutTrait, IndexOp, Language, Word);
+plain_enums!(
+    AtomClass,
+    Role,
+    Space,
+    Status,
+    HazardUse,
+    TupleStyle,
+    RegisterKind,
+    DtypeKind,
+    OpRole,
+    LayoutTrait,
+    IndexOp,
+    Language,
+    Word,
+    Major,
+    TensorUse,
+    Unit
+);
 
 /// Structs with public fields; all of them must be named.
 macro_rules! structs {
@@ -50,7 +67,7 @@ macro_rules! structs {
     (@nothing $life:lifetime) => { "" };
 }
 structs! {
-    Tables<'_> { isas, archs, atoms, dtypes, ops, rules, accesses, tags, sources, weights, arch_names, atom_names, dtype_names, op_names }
+    Tables<'_> { isas, archs, atoms, dtypes, ops, rules, accesses, tags, sources, units, weights, arch_names, atom_names, dtype_names, op_names }
     NameMap<'_> { key, displacements, entries }
     Isa<'_> {
         name, classes, tuples, prologue, param, param_separator, register_decl, shared_decl, shared_decl_dynamic, epilogue, label_suffix, comment, param_base,
@@ -59,7 +76,7 @@ structs! {
     Operandless<'_> { class, number, count, text }
     RegisterClass<'_> { name, prefix, bits, kind, declared, pool, tuple_align }
     Arch<'_> {
-        name, target, vendor, isa, isa_version, wave_lanes, max_threads, shared, banks, atoms, sync, counters, hazards,
+        name, target, vendor, isa, isa_version, wave_lanes, max_threads, shared, banks, atoms, features, sync, counters, hazards,
         inline_integers, scalar_reads, sources,
     }
     SharedLimits { static_bytes, max_bytes }
@@ -91,6 +108,26 @@ structs! {
     RuleSet<'_> { language, isa, phase, roots }
     TileBuild { op, arity, like, layout, through }
     Pass<'_> { name, steps }
+    Units<'_> { features, descriptors, swizzles, operand_tiles, tensor_memories, tensor_tiles, shapes, tensor_maps }
+    Descriptor<'_> { name, feature, bits, fields, status, sources }
+    Field<'_> { name, at, bits, scale, range, values, role }
+    SwizzleMode<'_> { name, feature, xor, span_bytes, atom_bytes, repeat_bytes, codes, status, sources }
+    Swizzle { b, m, s, unit }
+    Amount { factor, param }
+    TileIter { extent, stride, axis }
+    TileLayout<'_> { iters, dims, replicas, params }
+    OperandTile<'_> { name, feature, major, swizzle, layout, unit, fields, takes, status, sources }
+    TileField<'_> { param, field, unused }
+    TensorMemory { feature, lanes, columns, cell_bits, lane_shift, lanes_per_warp, warps, allocation }
+    TensorTile<'_> { name, feature, purpose, layout, second_lanes, status, sources }
+    UnitShape<'_> { kind, feature, blocks, stationary, sparse, m, n, k, descriptor, status, sources }
+    Steps { low, high, step }
+    TensorMap<'_> {
+        name, feature, encoding, rank, box_max, box_bytes, step_max, extent_max, stride_bytes, stride_limit, base_bytes, shared_bytes, elements,
+        interleaves, fills, promotions, status, sources,
+    }
+    MapElement<'_> { name, bits, shared_bits, align_bytes, box_inner, extent_multiple, codes }
+    Interleave<'_> { name, rank_min, align_bytes, swizzle, rows, codes }
     Weights { shared_transaction, tensor_cycle, register, instruction, address, global_segment, matrix_cycle, pad_kib, loop_trips }
 }
 
@@ -119,6 +156,7 @@ enums! {
     PatternNode { Any(a), AnyConst(a), Const(a), Index(a, b, c), Tile(a, b, c), Role(a, b, c) }
     Broadcast<'_> { Lanes(a, b, c, d), Blocks(a, b, c) }
     CondArg { Slot(a), Const(a) }
+    FieldRole { Plain, Start, Pattern(a), Swizzle }
     BuildNode { Slot(a), Const(a, b), Fold(a, b), TrailingZeros, Low32, High32, Index(a, b), Inst(a, b), Tile(a) }
 }
 
@@ -170,7 +208,7 @@ macro_rules! references {
         }
     )*};
 }
-references!(Movement<'_>, MatrixMore<'_>, LayoutRef<'_>, Operand<'_>, Vary<'_>);
+references!(Movement<'_>, MatrixMore<'_>, LayoutRef<'_>, Operand<'_>, Vary<'_>, Field<'_>, SwizzleMode<'_>);
 
 impl Render for Operands<'_> {
     fn type_name() -> String {

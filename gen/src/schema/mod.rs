@@ -8,6 +8,7 @@ mod broadcast;
 mod isa;
 mod number;
 mod term;
+pub mod unit;
 
 pub use agree::{Agreement, Along, MatrixOperand};
 pub use arch::{Arch, Bank, Counter, Groups, Hazard, HazardOn, Place, Shared, Step, SyncRule};
@@ -160,6 +161,9 @@ pub struct Group {
     /// [`Family`] each.
     #[serde(default)]
     pub families: Vec<Entry>,
+    /// Facts about matrix units and their memories.
+    #[serde(default)]
+    pub units: unit::Units,
 }
 
 /// Atoms that differ in a few words.

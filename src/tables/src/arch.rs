@@ -1,5 +1,5 @@
 //! Architectures and instruction sets: everything that is true of a machine rather than of one instruction.
-use crate::{AccessId, AtomId, ClassId, IsaId, Piece, SourceId, Status, TagId};
+use crate::{AccessId, AtomId, ClassId, FeatureId, IsaId, Piece, SourceId, Status, TagId};
 
 /// An instruction set: how registers are named and a kernel is framed as text.
 #[derive(Copy, Clone, Debug)]
@@ -133,6 +133,8 @@ pub struct Arch<'a> {
     pub banks: &'a [BankModel<'a>],
     /// Atoms it has.
     pub atoms: &'a [ArchAtom],
+    /// Features of matrix units and their memories, ascending.
+    pub features: &'a [FeatureId],
     /// Which accesses need which steps between them.
     pub sync: &'a [SyncRule<'a>],
     /// Counters that asynchronous atoms advance and waits look at.

@@ -14,6 +14,7 @@ mod op;
 mod param;
 mod rule;
 mod template;
+mod unit;
 
 pub use arch::{
     Arch, ArchAtom, BankModel, Counter, Hazard, HazardUse, Isa, Operandless, RegisterClass, RegisterKind, SharedLimits, SyncRule, SyncStep, TupleStyle,
@@ -28,6 +29,10 @@ pub use rule::{
     Rules, TermNode, TileBuild, Weights, Word,
 };
 pub use template::{Pieces, Template};
+pub use unit::{
+    Amount, Code, Descriptor, Field, FieldRole, Interleave, Major, MapElement, OperandTile, Steps, SwizzleMode, TensorMap, TensorMemory, TensorTile, TensorUse,
+    TileField, TileIter, TileLayout, UnitShape, Units,
+};
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
@@ -63,6 +68,8 @@ ids! {
     TagId,
     /// Index of a [`Source`] in [`Tables::sources`].
     SourceId,
+    /// Index of a name in [`Units::features`].
+    FeatureId,
 }
 
 /// Everything the engine knows, as plain slices. The build's generated static is one instance.
@@ -86,6 +93,8 @@ pub struct Tables<'a> {
     pub tags: &'a [&'a str],
     /// Where facts come from.
     pub sources: &'a [Source<'a>],
+    /// Matrix units and their memories.
+    pub units: Units<'a>,
     /// Cost weights and tie-breaks.
     pub weights: Weights,
     /// Architecture names to [`ArchId`].

@@ -1,0 +1,237 @@
+//! Facts about matrix units: fields share no bit and hold their values, numbers of an encoding are unambiguous, tiles put
+//! every element in a place of its own, and what refers to a descriptor's field finds it.
+use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::model::HwModel;
+use crate::model::units::{Descriptor, TENSOR_AXES, Tile, Units};
+use crate::schema::unit::Codes;
+use crate::spanned::Spanned;
+use lanebook_layout::{AxisId, Swizzle, Unit};
+use lanebook_tables::{Amount, FeatureId};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// See the module.
+#[must_use]
+pub fn check(model: &HwModel) -> Diagnostics {
+    let mut diags = Diagnostics::new();
+    let units = &model.units;
+    for descriptor in &units.descriptors {
+        bits(descriptor, &mut diags);
+    }
+    swizzles(units, &mut diags);
+    operand_tiles(units, &mut diags);
+    tensor_tiles(units, &mut diags);
+    shapes(units, &mut diags);
+    maps(units, &mut diags);
+    diags
+}
+
+fn bits(descriptor: &Descriptor, diags: &mut Diagnostics) {
+    let word = u32::from(descriptor.bits);
+    for (at, field) in descriptor.fields.iter().enumerate() {
+        let name = &field.name;
+        let mut say = |what: String, help: &str| diags.push(Diagnostic::at(name.span, what).note(descriptor.fact.entry.name.span, "of this one").help(help));
+        let end = u32::from(field.at) + u32::from(field.bits);
+        if end > word {
+            say(format!("field `{}` ends at bit {}, the word has {word}", name.value, end - 1), "correct `at`, `bits` or the word's width");
+        }
+        let most = ((1u64 << field.bits) - 1) * u64::from(field.scale);
+        if field.scale == 0 {
+            say(format!("field `{}` has a unit of nothing", name.value), "leave `scale` out, or state what one unit stands for");
+            continue;
+        }
+        let (low, high) = field.range;
+        if low > high || u64::from(high) > most || low % field.scale != 0 || high % field.scale != 0 {
+            let message = format!("field `{}` holds {low} to {high}, its bits multiples of {} up to {most}", name.value, field.scale);
+            say(message, "correct `range`, `constant`, `values` or the field's width");
+        }
+        let mut numbers: BTreeMap<u16, &str> = BTreeMap::new();
+        for (word, number) in &field.values {
+            if let Some(other) = numbers.insert(*number, word) {
+                say(format!("`{other}` and `{word}` are both {number} in field `{}`", name.value), "each value has its own number");
+            }
+        }
+        if let Some(other) = descriptor.fields[..at].iter().find(|f| u32::from(f.at) + u32::from(f.bits) > u32::from(field.at)) {
+            say(format!("fields `{}` and `{}` share bit {}", other.name.value, name.value, field.at), "correct `at` or `bits`");
+        }
+    }
+}
+
+fn swizzles(units: &Units, diags: &mut Diagnostics) {
+    // Encodings that come in two numbers (mode and atomicity) are unambiguous together.
+    let mut seen: BTreeMap<(FeatureId, &str, u16), &str> = BTreeMap::new();
+    for mode in &units.swizzles {
+        let entry = &mode.entry;
+        for xor in &entry.xor {
+            let (b, m, s) = xor.value;
+            if b == 0 || Swizzle::new(b, m, s, Unit::Byte).is_err() || u32::from(b) + u32::from(m) + u32::from(s.unsigned_abs()) > 15 {
+                let message = format!("({b}, {m}, {s}) is no exchange of address bits below 15");
+                diags.push(Diagnostic::at(xor.span, message).help("bits, lowest target bit, distance up to the source: distance >= bits"));
+            }
+        }
+        if !entry.atom_bytes.is_power_of_two() || entry.xor.iter().any(|x| 1u32.checked_shl(x.1.into()).is_none_or(|low| low < u32::from(entry.atom_bytes))) {
+            let message = format!("the mode moves less than its atoms of {} bytes", entry.atom_bytes);
+            diags.push(Diagnostic::at(entry.name.span, message).help("the lowest target bit is that of the atom"));
+        }
+        for (encoding, number) in entry.codes.iter().filter(|(encoding, _)| !encoding.contains('.')) {
+            let first = seen.insert((FeatureId(0), encoding, *number), &entry.name.value);
+            if let Some(other) = first {
+                let message = format!("`{other}` and `{}` are both {number} in encoding `{encoding}`", entry.name.value);
+                diags.push(Diagnostic::at(entry.codes.span, message).help("each mode has its own number"));
+            }
+        }
+    }
+}
+
+/// The names of the descriptors' fields.
+fn has_field(units: &Units, descriptor: &str, field: &str) -> Option<bool> {
+    units.descriptors.iter().find(|d| d.fact.entry.name.value == descriptor).map(|d| d.fields.iter().any(|f| f.name.value == field))
+}
+
+fn operand_tiles(units: &Units, diags: &mut Diagnostics) {
+    for (fact, tile, mode) in &units.operand_tiles {
+        let entry = &fact.entry;
+        injective(tile, &[AxisId::M], true, diags);
+        for (descriptor, widths) in &entry.takes {
+            if widths.iter().any(|w| *w == 0 || entry.unit.1 % u16::from(*w) != 0) {
+                let message = format!("a width of `{descriptor}` does not divide the unit of {} bits", entry.unit.1);
+                diags.push(Diagnostic::at(entry.name.span, message).help("correct `takes` or `unit`"));
+            }
+            for field in &entry.fields {
+                if has_field(units, descriptor, &field.field) == Some(false) {
+                    let message = format!("descriptor `{descriptor}` has no field `{}`", field.field);
+                    diags.push(Diagnostic::at(entry.name.span, message).help("correct `fields` or `takes`"));
+                }
+            }
+        }
+        let known: Vec<&str> = units.descriptors.iter().map(|d| d.fact.entry.name.as_str()).collect();
+        for unknown in entry.takes.keys().filter(|d| !known.contains(&d.as_str())) {
+            let help = crate::suggest::remedy(unknown, known.iter().copied(), "declare it");
+            diags.push(Diagnostic::at(entry.name.span, format!("unknown descriptor `{unknown}`")).help(help));
+        }
+        if tile.param(&entry.unit.0) == 0 {
+            diags.push(Diagnostic::at(tile.span, format!("the layout does not mention its unit `{}`", entry.unit.0)).help("write it, or correct `unit`"));
+        }
+        let span = units.swizzles.get(*mode).map_or(0, |m| m.entry.span_bytes);
+        if span != 0 && u32::from(span) * 8 % u32::from(entry.unit.1) != 0 {
+            diags.push(Diagnostic::at(entry.name.span, format!("rows of {span} bytes are no whole units")).help("use another mode"));
+        }
+    }
+}
+
+fn tensor_tiles(units: &Units, diags: &mut Diagnostics) {
+    for (_, tile) in &units.tensor_tiles {
+        injective(tile, &TENSOR_AXES, false, diags);
+    }
+}
+
+/// Extents and steps that make a mistake in a layout visible: free extents 2 (but 4 for the only one), `T` 8, offsets far apart.
+fn value(amount: Amount, tile: &Tile, free: &[u8]) -> u64 {
+    let factor = u64::from(amount.factor);
+    match amount.param {
+        0 => factor,
+        p if free.contains(&p) => factor * 2,
+        p if tile.params[usize::from(p) - 1].len() == 1 => factor * 8,
+        p => factor * (1 << (12 + 4 * p)),
+    }
+}
+
+/// Every coordinate has places of its own.
+fn injective(tile: &Tile, axes: &[AxisId], strided: bool, diags: &mut Diagnostics) {
+    let all = || tile.iters.iter().chain(&tile.replicas);
+    for it in all() {
+        if !axes.contains(&it.axis) {
+            let names: Vec<String> = axes.iter().map(|a| crate::layouts::axis_name(*a)).collect();
+            let message = format!("axis `{}` has no meaning here", crate::layouts::axis_name(it.axis));
+            diags.push(Diagnostic::at(tile.span, message).help(format!("its axes are {}", names.join(", "))));
+            return;
+        }
+    }
+    // Symbols that only count are free; one that counts and measures (`T`) is the unit.
+    let strides: BTreeSet<u8> = tile.iters.iter().map(|it| it.stride.param).collect();
+    let free: Vec<u8> = tile.iters.iter().map(|it| it.extent.param).filter(|p| *p != 0 && !strides.contains(p)).collect();
+    if !strided && strides.iter().any(|p| *p != 0) {
+        diags.push(Diagnostic::at(tile.span, "a step in tensor memory is a number").help("symbols count, they do not measure"));
+        return;
+    }
+    let mut places: BTreeSet<Vec<(AxisId, u64)>> = BTreeSet::from([Vec::new()]);
+    let mut count = 1u64;
+    for it in all() {
+        let (extent, stride) = (value(it.extent, tile, &free), value(it.stride, tile, &free));
+        count *= extent;
+        if count > 1 << 20 {
+            diags.push(Diagnostic::at(tile.span, "the layout is too large to be checked").help("correct its extents"));
+            return;
+        }
+        let moved = |place: &Vec<(AxisId, u64)>, step: u64| {
+            let mut place = place.clone();
+            match place.iter_mut().find(|(axis, _)| *axis == it.axis) {
+                Some((_, at)) => *at += step * stride,
+                None => place.push((it.axis, step * stride)),
+            }
+            place.sort();
+            place
+        };
+        places = places.iter().flat_map(|place| (0..extent).map(move |step| moved(place, step))).collect();
+    }
+    if places.len() as u64 != count {
+        let message = format!("{count} elements and copies have {} places", places.len());
+        diags.push(Diagnostic::at(tile.span, message).help("each element has a place of its own: correct the strides"));
+    }
+}
+
+fn shapes(units: &Units, diags: &mut Diagnostics) {
+    for shape in &units.shapes {
+        let entry = &shape.entry;
+        for n in &entry.n.value {
+            if n.2 == 0 || n.0 == 0 || n.0 > n.1 || (n.1 - n.0) % n.2 != 0 {
+                let message = format!("no steps of {} lead from {} to {}", n.2, n.0, n.1);
+                diags.push(Diagnostic::at(entry.n.span, message).help("columns are (lowest, highest, step)"));
+            }
+        }
+        let Some(descriptor) = units.descriptors.iter().find(|d| d.fact.entry.name.value == entry.descriptor.value) else { continue };
+        let lists = [("m", entry.m.iter().map(|m| m.0).collect::<Vec<_>>()), ("n", entry.n.iter().flat_map(|n| [n.0, n.1]).collect())];
+        for (name, numbers) in lists {
+            let Some(field) = descriptor.fields.iter().find(|f| f.name.value == name) else {
+                let message = format!("descriptor `{}` has no field `{name}`", entry.descriptor.value);
+                diags.push(Diagnostic::at(entry.descriptor.span, message).help("use another descriptor"));
+                continue;
+            };
+            for number in numbers.into_iter().map(u32::from) {
+                if number < field.range.0 || number > field.range.1 || number % field.scale != 0 {
+                    let message = format!("{number} does not fit field `{name}` of descriptor `{}`", entry.descriptor.value);
+                    diags.push(Diagnostic::at(entry.kind.span, message).note(field.name.span, "the field").help("correct one of them"));
+                }
+            }
+        }
+    }
+}
+
+fn maps(units: &Units, diags: &mut Diagnostics) {
+    let modes: Vec<&str> = units.swizzles.iter().map(|m| m.entry.name.as_str()).collect();
+    for map in &units.tensor_maps {
+        let entry = &map.entry;
+        let elements: Vec<(&Spanned<String>, &Codes)> = entry.elements.iter().map(|e| (&e.name, &e.codes)).collect();
+        let layouts: Vec<(&Spanned<String>, &Codes)> = entry.interleaves.iter().map(|i| (&i.name, &i.codes)).collect();
+        for list in [elements, layouts] {
+            let mut seen: BTreeMap<(&str, u16), &str> = BTreeMap::new();
+            for (name, codes) in list {
+                for (encoding, number) in codes {
+                    if let Some(other) = seen.insert((encoding, *number), name) {
+                        let message = format!("`{other}` and `{}` are both {number} in encoding `{encoding}`", name.value);
+                        diags.push(Diagnostic::at(name.span, message).help("each has its own number"));
+                    }
+                }
+            }
+        }
+        for interleave in &entry.interleaves {
+            if let Some(mode) = interleave.swizzle.as_ref().filter(|mode| !modes.contains(&mode.as_str())) {
+                let help = crate::suggest::remedy(mode, modes.iter().copied(), "declare it");
+                diags.push(Diagnostic::at(mode.span, format!("unknown swizzle mode `{}`", mode.value)).help(help));
+            }
+        }
+        if !modes.is_empty() && !units.swizzles.iter().any(|m| m.entry.codes.contains_key(&entry.encoding.value)) {
+            let message = format!("no swizzle mode has a number in encoding `{}`", entry.encoding.value);
+            diags.push(Diagnostic::at(entry.encoding.span, message).help("give the modes `codes`, or correct `encoding`"));
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Facts about matrix units as values of `lanebook_tables`, every slice leaked.
+use crate::lower::{list, one, text};
+use crate::model::HwModel;
+use crate::model::units::{Fact, Tile};
+use crate::schema::unit as s;
+use lanebook_layout::{Swizzle, Unit};
+use lanebook_tables as t;
+
+/// Lowers the facts of a sound model.
+#[must_use]
+pub fn units(model: &HwModel) -> t::Units<'static> {
+    let u = &model.units;
+    let modes: Vec<&'static t::SwizzleMode<'static>> = u.swizzles.iter().map(|m| one(swizzle(m))).collect();
+    t::Units {
+        features: list(u.features.iter().map(|name| text(name))),
+        descriptors: list(u.descriptors.iter().map(descriptor)),
+        operand_tiles: list(u.operand_tiles.iter().filter_map(|(fact, tile, mode)| Some(operand_tile(fact, tile, modes.get(*mode)?)))),
+        tensor_memories: list(u.tensor_memories.iter().map(memory)),
+        tensor_tiles: list(u.tensor_tiles.iter().map(|(fact, tile)| t::TensorTile {
+            name: text(&fact.entry.name),
+            feature: fact.feature,
+            purpose: match fact.entry.purpose {
+                s::TensorUse::Accumulator => t::TensorUse::Accumulator,
+                s::TensorUse::Scale => t::TensorUse::Scale,
+                s::TensorUse::Copy => t::TensorUse::Copy,
+            },
+            layout: layout(tile),
+            second_lanes: fact.entry.second_lanes,
+            status: fact.status,
+            sources: list(fact.sources.iter().copied()),
+        })),
+        shapes: list(u.shapes.iter().map(shape)),
+        tensor_maps: list(u.tensor_maps.iter().map(tensor_map)),
+        swizzles: list(modes),
+    }
+}
+
+/// The facts that belong to some of `features`.
+#[must_use]
+pub fn select(units: &t::Units<'static>, features: &[t::FeatureId]) -> t::Units<'static> {
+    let has = |feature: &t::FeatureId| features.contains(feature);
+    t::Units {
+        features: units.features,
+        descriptors: list(units.descriptors.iter().filter(|d| has(&d.feature)).copied()),
+        swizzles: list(units.swizzles.iter().filter(|m| has(&m.feature)).copied()),
+        operand_tiles: list(units.operand_tiles.iter().filter(|d| has(&d.feature)).copied()),
+        tensor_memories: list(units.tensor_memories.iter().filter(|d| has(&d.feature)).copied()),
+        tensor_tiles: list(units.tensor_tiles.iter().filter(|d| has(&d.feature)).copied()),
+        shapes: list(units.shapes.iter().filter(|d| has(&d.feature)).copied()),
+        tensor_maps: list(units.tensor_maps.iter().filter(|d| has(&d.feature)).copied()),
+    }
+}
+
+fn codes(codes: &s::Codes) -> &'static [t::Code<'static>] {
+    list(codes.iter().map(|(name, code)| (text(name), *code)))
+}
+
+fn layout(tile: &Tile) -> t::TileLayout<'static> {
+    t::TileLayout {
+        iters: list(tile.iters.iter().copied()),
+        dims: list(tile.dims.iter().copied()),
+        replicas: list(tile.replicas.iter().copied()),
+        params: list(tile.params.iter().map(|p| text(p))),
+    }
+}
+
+fn descriptor(d: &crate::model::units::Descriptor) -> t::Descriptor<'static> {
+    t::Descriptor {
+        name: text(&d.fact.entry.name),
+        feature: d.fact.feature,
+        bits: d.bits,
+        fields: list(d.fields.iter().map(|f| {
+            one(t::Field {
+                name: text(&f.name),
+                at: f.at,
+                bits: f.bits,
+                scale: f.scale,
+                range: f.range,
+                values: list(f.values.iter().map(|(name, code)| (text(name), *code))),
+                role: f.role,
+            })
+        })),
+        status: d.fact.status,
+        sources: list(d.fact.sources.iter().copied()),
+    }
+}
+
+fn swizzle(m: &Fact<s::SwizzleMode>) -> t::SwizzleMode<'static> {
+    let e = &m.entry;
+    t::SwizzleMode {
+        name: text(&e.name),
+        feature: m.feature,
+        xor: list(e.xor.iter().map(|x| Swizzle { b: x.0, m: x.1, s: x.2, unit: Unit::Byte })),
+        span_bytes: e.span_bytes,
+        atom_bytes: e.atom_bytes,
+        repeat_bytes: repeat_bytes(e),
+        codes: codes(&e.codes),
+        status: m.status,
+        sources: list(m.sources.iter().copied()),
+    }
+}
+
+/// The XORs act inside aligned blocks of so many bytes.
+pub(crate) fn repeat_bytes(mode: &s::SwizzleMode) -> u16 {
+    let bits = mode.xor.iter().map(|x| u32::from(x.0) + u32::from(x.1) + u32::from(x.2.unsigned_abs())).max().unwrap_or(0);
+    1u16.checked_shl(bits).unwrap_or(u16::MAX).max(mode.atom_bytes)
+}
+
+fn operand_tile(fact: &Fact<s::OperandTile>, tile: &Tile, mode: &'static t::SwizzleMode<'static>) -> t::OperandTile<'static> {
+    let e = &fact.entry;
+    t::OperandTile {
+        name: text(&e.name),
+        feature: fact.feature,
+        major: match e.major {
+            s::Major::Depth => t::Major::Depth,
+            s::Major::Outer => t::Major::Outer,
+        },
+        swizzle: mode,
+        layout: layout(tile),
+        unit: (tile.param(&e.unit.0), e.unit.1),
+        fields: list(e.fields.iter().map(|f| t::TileField { param: tile.param(&f.symbol), field: text(&f.field), unused: f.unused })),
+        takes: list(e.takes.iter().map(|(unit, widths)| (text(unit), list(widths.iter().copied())))),
+        status: fact.status,
+        sources: list(fact.sources.iter().copied()),
+    }
+}
+
+fn memory(fact: &Fact<s::TensorMemory>) -> t::TensorMemory {
+    let e = &fact.entry;
+    t::TensorMemory {
+        feature: fact.feature,
+        lanes: e.lanes,
+        columns: e.columns,
+        cell_bits: e.cell_bits,
+        lane_shift: e.lane_shift,
+        lanes_per_warp: e.lanes_per_warp,
+        warps: e.warps,
+        allocation: e.allocation,
+    }
+}
+
+fn shape(fact: &Fact<s::UnitShape>) -> t::UnitShape<'static> {
+    let e = &fact.entry;
+    t::UnitShape {
+        kind: text(&e.kind),
+        feature: fact.feature,
+        blocks: e.blocks,
+        stationary: e.stationary,
+        sparse: e.sparse,
+        m: list(e.m.iter().map(|(m, tile)| (*m, text(tile)))),
+        n: list(e.n.iter().map(|n| t::Steps { low: n.0, high: n.1, step: n.2 })),
+        k: list(e.k.iter().copied()),
+        descriptor: text(&e.descriptor),
+        status: fact.status,
+        sources: list(fact.sources.iter().copied()),
+    }
+}
+
+fn tensor_map(fact: &Fact<s::TensorMap>) -> t::TensorMap<'static> {
+    let e = &fact.entry;
+    t::TensorMap {
+        name: text(&e.name),
+        feature: fact.feature,
+        encoding: text(&e.encoding),
+        rank: e.rank,
+        box_max: e.box_max,
+        box_bytes: e.box_bytes,
+        step_max: e.step_max,
+        extent_max: e.extent_max,
+        stride_bytes: e.stride_bytes,
+        stride_limit: e.stride_limit,
+        base_bytes: e.base_bytes,
+        shared_bytes: e.shared_bytes,
+        elements: list(e.elements.iter().map(|m| t::MapElement {
+            name: text(&m.name),
+            bits: m.bits,
+            shared_bits: m.shared_bits.unwrap_or(m.bits),
+            align_bytes: m.align_bytes,
+            box_inner: m.box_inner,
+            extent_multiple: m.extent_multiple,
+            codes: codes(&m.codes),
+        })),
+        interleaves: list(e.interleaves.iter().map(|i| t::Interleave {
+            name: text(&i.name),
+            rank_min: i.rank_min,
+            align_bytes: i.align_bytes,
+            swizzle: i.swizzle.as_ref().map_or("", |name| text(name)),
+            rows: i.rows,
+            codes: codes(&i.codes),
+        })),
+        fills: codes(&e.fills),
+        promotions: codes(&e.promotions),
+        status: fact.status,
+        sources: list(fact.sources.iter().copied()),
+    }
+}

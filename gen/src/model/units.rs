@@ -1,0 +1,296 @@
+//! Matrix units and their memories, resolved.
+//!
+//! A group that holds such facts is a feature. Fields of descriptors are complete (what `extends` takes over, and the
+//! values that are swizzle modes, stand in each), layouts are parsed, references between the facts are numbers.
+use super::words::{Words, need_source, status};
+use super::{HwModel, Names};
+use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::layouts;
+use crate::load::Loaded;
+use crate::schema::unit as s;
+use crate::schema::{Name, Status};
+use crate::source::Span;
+use crate::spanned::Spanned;
+use lanebook_layout::num::SymNames;
+use lanebook_layout::{AxisId, Iter};
+use lanebook_tables::{Amount, FeatureId, FieldRole, SourceId, TileIter};
+
+/// A fact as it is written, with what its group adds.
+#[derive(Clone, Debug)]
+pub struct Fact<T> {
+    /// The entry.
+    pub entry: Spanned<T>,
+    /// Its group.
+    pub feature: FeatureId,
+    /// How sure it is.
+    pub status: lanebook_tables::Status,
+    /// Where it comes from.
+    pub sources: Vec<SourceId>,
+}
+
+/// A descriptor.
+#[derive(Clone, Debug)]
+pub struct Descriptor {
+    /// As written.
+    pub fact: Fact<s::Descriptor>,
+    /// Width of the word.
+    pub bits: u8,
+    /// All its fields, by their lowest bits.
+    pub fields: Vec<Field>,
+}
+
+/// A complete field.
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// Its name.
+    pub name: Name,
+    /// Its lowest bit.
+    pub at: u8,
+    /// Its width.
+    pub bits: u8,
+    /// What one unit stands for.
+    pub scale: u32,
+    /// Lowest and highest value.
+    pub range: (u32, u32),
+    /// Its only values, in order of the numbers.
+    pub values: Vec<(String, u16)>,
+    /// What it is for.
+    pub role: FieldRole,
+}
+
+/// A parsed layout with parameters.
+#[derive(Clone, Debug)]
+pub struct Tile {
+    /// Iters, slowest first.
+    pub iters: Vec<TileIter>,
+    /// Iters of each dimension, slowest dimension first.
+    pub dims: Vec<u8>,
+    /// Copies.
+    pub replicas: Vec<TileIter>,
+    /// Parameters in the order in which the text mentions them.
+    pub params: Vec<String>,
+    /// The text.
+    pub span: Span,
+}
+
+impl Tile {
+    /// The number of a parameter plus 1, or 0.
+    #[must_use]
+    pub fn param(&self, name: &str) -> u8 {
+        self.params.iter().position(|p| p == name).map_or(0, |at| at as u8 + 1)
+    }
+}
+
+/// All facts about matrix units.
+#[derive(Clone, Debug, Default)]
+pub struct Units {
+    /// Names of the groups.
+    pub features: Vec<Name>,
+    /// Bit-field tables.
+    pub descriptors: Vec<Descriptor>,
+    /// Swizzle modes.
+    pub swizzles: Vec<Fact<s::SwizzleMode>>,
+    /// Tiles in shared memory, each with the number of its swizzle mode.
+    pub operand_tiles: Vec<(Fact<s::OperandTile>, Tile, usize)>,
+    /// Tensor memories.
+    pub tensor_memories: Vec<Fact<s::TensorMemory>>,
+    /// Tiles in tensor memory.
+    pub tensor_tiles: Vec<(Fact<s::TensorTile>, Tile)>,
+    /// Shapes.
+    pub shapes: Vec<Fact<s::UnitShape>>,
+    /// Tiled copies.
+    pub tensor_maps: Vec<Fact<s::TensorMap>>,
+}
+
+impl Units {
+    /// The number of a feature.
+    #[must_use]
+    pub fn feature(&self, name: &str) -> Option<FeatureId> {
+        self.features.iter().position(|f| f.value == name).and_then(|at| u16::try_from(at).ok()).map(FeatureId)
+    }
+}
+
+struct Resolver<'a> {
+    words: &'a Words,
+    diags: &'a mut Diagnostics,
+    feature: FeatureId,
+    status: Option<Status>,
+    sources: &'a [Name],
+}
+
+impl Resolver<'_> {
+    fn fact<T: Clone>(&mut self, entry: &Spanned<T>, own: (Option<Status>, &Option<Vec<Name>>), what: &str) -> Fact<T> {
+        let stated = own.0.or(self.status).map(status);
+        let cited = own.1.as_deref().unwrap_or(self.sources);
+        if stated.is_none() {
+            self.diags.push(Diagnostic::at(entry.span.head(), format!("{what} has no status")).help("state `status:` on it or its group"));
+        }
+        let stated = stated.unwrap_or(lanebook_tables::Status::Assumed);
+        need_source(cited, stated, entry.span, what, self.diags);
+        Fact { entry: entry.clone(), feature: self.feature, status: stated, sources: self.words.cited(cited, self.diags) }
+    }
+
+    fn tile(&mut self, text: &Spanned<String>, first: u8) -> Option<Tile> {
+        let (layout, syms) = layouts::symbolic(text, self.diags)?;
+        let mut params: Vec<String> = Vec::new();
+        let mut amount = |number: lanebook_layout::Int| {
+            let mut of = number.syms().iter();
+            let (sym, more) = (of.next(), of.next().is_some());
+            let factor = u32::try_from(number.coeff()).ok().filter(|_| !more && number.is_whole())?;
+            let name = sym.and_then(|sym| syms.name(sym));
+            let param = name.map_or(0, |name| match params.iter().position(|p| p == name) {
+                Some(at) => at + 1,
+                None => {
+                    params.push(name.to_string());
+                    params.len()
+                }
+            });
+            Some(Amount { factor, param: u8::try_from(param).ok()? })
+        };
+        let mut read = |iters: &[Iter]| -> Option<Vec<TileIter>> {
+            let one = |it: &Iter| Some(TileIter { extent: amount(it.extent())?, stride: amount(it.stride())?, axis: it.axis() });
+            iters.iter().rev().map(one).collect()
+        };
+        let view = layout.view();
+        let (Some(iters), Some(replicas)) = (read(view.shard), read(view.replica)) else {
+            self.diags.push(Diagnostic::at(text.span, "a number of the layout is negative, a fraction or a product of symbols").help("write `8*T` or `T`"));
+            return None;
+        };
+        let rest = (iters.len() as u8).checked_sub(first).filter(|rest| *rest > 0 && first > 0);
+        let Some(rest) = rest.filter(|_| view.offset.is_empty()) else {
+            let message = format!("the layout has {} iters, the first {first} are one coordinate", iters.len());
+            self.diags.push(Diagnostic::at(text.span, message).help("two coordinates have iters each, and there is no offset"));
+            return None;
+        };
+        Some(Tile { iters, dims: vec![first, rest], replicas, params, span: text.span })
+    }
+}
+
+pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnostics) {
+    let words = Words::of(model);
+    let mut units = Units::default();
+    let (mut swizzle_names, mut descriptor_names, mut tile_names, mut tensor_names) = (Names::default(), Names::default(), Names::default(), Names::default());
+    let groups = || loaded.groups.iter().filter(|g| !g.units.is_empty());
+    units.features = groups().map(|g| g.group.name.clone()).collect();
+    // Modes first: fields of descriptors and tiles refer to them.
+    for pass in 0..2 {
+        for (group, number) in groups().zip(0u16..) {
+            let (status, sources) = (group.group.status, &group.group.sources[..]);
+            let mut r = Resolver { words: &words, diags, feature: FeatureId(number), status, sources };
+            let u = &group.units;
+            if pass == 0 {
+                for e in &u.swizzles {
+                    if swizzle_names.declare(&e.name, units.swizzles.len(), "swizzle mode", r.diags) {
+                        units.swizzles.push(r.fact(e, (e.status, &e.sources), "swizzle mode"));
+                    }
+                }
+                continue;
+            }
+            for e in &u.descriptors {
+                if descriptor_names.declare(&e.name, units.descriptors.len(), "descriptor", r.diags) {
+                    let fact = r.fact(e, (e.status, &e.sources), "descriptor");
+                    let resolved = descriptor(fact, &units, &descriptor_names, r.diags);
+                    units.descriptors.push(resolved);
+                }
+            }
+            for e in &u.operand_tiles {
+                let swizzle = swizzle_names.find(&e.swizzle, "swizzle mode", r.diags);
+                if let (true, Some(swizzle), Some(tile)) = (tile_names.declare(&e.name, 0, "operand tile", r.diags), swizzle, r.tile(&e.layout, e.outer)) {
+                    let fact = r.fact(e, (e.status, &e.sources), "operand tile");
+                    units.operand_tiles.push((fact, tile, usize::from(swizzle)));
+                }
+            }
+            for e in &u.tensor_memories {
+                units.tensor_memories.push(r.fact(e, (e.status, &e.sources), "tensor memory"));
+            }
+            for e in &u.tensor_tiles {
+                if let (true, Some(tile)) = (tensor_names.declare(&e.name, 0, "tensor tile", r.diags), r.tile(&e.layout, e.rows)) {
+                    let fact = r.fact(e, (e.status, &e.sources), "tensor tile");
+                    units.tensor_tiles.push((fact, tile));
+                }
+            }
+            for e in &u.shapes {
+                units.shapes.push(r.fact(e, (e.status, &e.sources), "unit shape"));
+            }
+            for e in &u.tensor_maps {
+                units.tensor_maps.push(r.fact(e, (e.status, &e.sources), "tensor map"));
+            }
+        }
+    }
+    for shape in &units.shapes {
+        descriptor_names.find(&shape.entry.descriptor, "descriptor", diags);
+        for (_, tile) in &shape.entry.m.value {
+            tensor_names.find(tile, "tensor tile", diags);
+        }
+    }
+    model.units = units;
+}
+
+/// The descriptor with what it takes over from another one that was declared before.
+fn descriptor(fact: Fact<s::Descriptor>, units: &Units, names: &Names, diags: &mut Diagnostics) -> Descriptor {
+    let entry = &fact.entry;
+    let parent = entry.extends.as_ref().and_then(|name| names.find(name, "descriptor", diags)).and_then(|at| units.descriptors.get(usize::from(at)));
+    let mut fields: Vec<Field> = parent.map(|p| p.fields.clone()).unwrap_or_default();
+    for name in &entry.without {
+        let before = fields.len();
+        fields.retain(|f| f.name.value != name.value);
+        if fields.len() == before {
+            diags.push(Diagnostic::at(name.span, format!("there is no field `{}` to leave out", name.value)).help("name a field of the extended descriptor"));
+        }
+    }
+    let mut own = Names::default();
+    for field in &entry.fields {
+        if !own.declare(&field.name, 0, "field", diags) {
+            continue;
+        }
+        let old = fields.iter().position(|f| f.name.value == field.name.value);
+        let inherited = old.map(|at| fields.remove(at));
+        fields.extend(complete(field, inherited.as_ref(), units, diags));
+    }
+    fields.sort_by_key(|f| f.at);
+    let bits = entry.bits.as_ref().map_or(parent.map_or(0, |p| p.bits), |b| b.value);
+    if bits == 0 || bits > 64 {
+        diags.push(Diagnostic::at(entry.name.span, format!("a descriptor of {bits} bits")).help("state `bits`, 1 to 64"));
+    }
+    Descriptor { bits, fields, fact }
+}
+
+fn complete(field: &Spanned<s::Field>, old: Option<&Field>, units: &Units, diags: &mut Diagnostics) -> Option<Field> {
+    let Some(at) = field.at.or(old.map(|f| f.at)) else {
+        let message = format!("field `{}` has no place", field.name.value);
+        diags.push(Diagnostic::at(field.name.span, message).help("state its lowest bit: `at: 16`"));
+        return None;
+    };
+    let bits = field.bits.or(old.map(|f| f.bits)).unwrap_or(1);
+    if bits == 0 || bits > 32 {
+        diags.push(Diagnostic::at(field.name.span, format!("a field of {bits} bits")).help("fields have 1 to 32 bits"));
+        return None;
+    }
+    let scale = field.scale.or(old.map(|f| f.scale)).unwrap_or(1);
+    let most = ((1u64 << bits) - 1).saturating_mul(u64::from(scale)).min(u64::from(u32::MAX)) as u32;
+    let modes = field.swizzle.as_ref().map(|encoding| {
+        let coded = units.swizzles.iter().filter_map(|m| m.entry.codes.get(&encoding.value).map(|code| (m.entry.name.value.clone(), *code)));
+        let coded: Vec<(String, u16)> = coded.collect();
+        if coded.is_empty() {
+            let message = format!("no swizzle mode has a number in encoding `{}`", encoding.value);
+            diags.push(Diagnostic::at(encoding.span, message).help("give the modes `codes`"));
+        }
+        coded
+    });
+    let stated = modes.or_else(|| field.values.as_ref().map(|v| v.iter().map(|(name, code)| (name.clone(), *code)).collect()));
+    let restated = field.constant.is_some() || field.range.is_some() || field.bits.is_some();
+    let mut values = stated.unwrap_or_else(|| old.filter(|_| !restated).map(|f| f.values.clone()).unwrap_or_default());
+    values.sort_by(|a, b| (a.1, &a.0).cmp(&(b.1, &b.0)));
+    let listed = values.first().zip(values.last()).map(|(a, b)| (u32::from(a.1) * scale, u32::from(b.1) * scale));
+    let range = field.constant.map(|c| (c, c)).or(field.range).or(listed).or(old.filter(|_| !restated).map(|f| f.range)).unwrap_or((0, most));
+    let role = match field.role {
+        _ if field.swizzle.is_some() => FieldRole::Swizzle,
+        Some(s::FieldRole::Start) => FieldRole::Start,
+        Some(s::FieldRole::Pattern(bytes)) => FieldRole::Pattern(bytes),
+        None => old.map_or(FieldRole::Plain, |f| f.role),
+    };
+    Some(Field { name: field.name.clone(), at, bits, scale, range, values, role })
+}
+
+/// The axes that a tile in tensor memory may speak of.
+pub const TENSOR_AXES: [AxisId; 4] = [AxisId::TLANE, AxisId::TCOL, AxisId::BYTE, AxisId::CBX];

@@ -1,0 +1,302 @@
+//! Matrix units and their memories as they are written: parts of a group beside its atoms.
+use super::{Name, Status};
+use crate::spanned::{Entry, Spanned};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// Numbers by name.
+pub type Codes = BTreeMap<String, u16>;
+
+/// The facts of a group about matrix units, unread: lists of what the types below describe.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default, rename = "units")]
+pub struct Units {
+    /// [`Descriptor`] each.
+    pub descriptors: Vec<Entry>,
+    /// [`SwizzleMode`] each.
+    pub swizzles: Vec<Entry>,
+    /// [`OperandTile`] each.
+    pub operand_tiles: Vec<Entry>,
+    /// [`TensorMemory`] each.
+    pub tensor_memories: Vec<Entry>,
+    /// [`TensorTile`] each.
+    pub tensor_tiles: Vec<Entry>,
+    /// [`UnitShape`] each.
+    pub shapes: Vec<Entry>,
+    /// [`TensorMap`] each.
+    pub tensor_maps: Vec<Entry>,
+}
+
+/// A bit-field table.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "descriptor")]
+pub struct Descriptor {
+    /// Its name.
+    pub name: Name,
+    /// Width of the word; else that of what it extends.
+    pub bits: Option<Spanned<u8>>,
+    /// The descriptor whose fields it takes over where it does not restate them.
+    pub extends: Option<Name>,
+    /// Fields of that one that it has not.
+    #[serde(default)]
+    pub without: Vec<Name>,
+    /// Its fields.
+    pub fields: Vec<Spanned<Field>>,
+    /// How sure it is; else the group's.
+    pub status: Option<Status>,
+    /// Where it comes from; else the group's.
+    pub sources: Option<Vec<Name>>,
+    /// For people.
+    pub note: Option<String>,
+}
+
+/// A field of a descriptor.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "field")]
+pub struct Field {
+    /// Its name.
+    pub name: Name,
+    /// Its lowest bit; else that of the field it restates.
+    pub at: Option<u8>,
+    /// Its width in bits; else that of the field it restates, or 1.
+    pub bits: Option<u8>,
+    /// What one unit stands for.
+    pub scale: Option<u32>,
+    /// Its only value.
+    pub constant: Option<u32>,
+    /// Lowest and highest value.
+    pub range: Option<(u32, u32)>,
+    /// Its only values, by name.
+    pub values: Option<Codes>,
+    /// Its values are the swizzle modes that this encoding has.
+    pub swizzle: Option<Name>,
+    /// What it is for, where that matters to the library.
+    pub role: Option<FieldRole>,
+}
+
+/// What a field is for.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FieldRole {
+    /// Where the tile starts.
+    Start,
+    /// Where in a swizzle's pattern it starts, in units of so many bytes.
+    Pattern(u16),
+}
+
+/// A swizzle mode of shared memory.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "swizzle mode")]
+pub struct SwizzleMode {
+    /// Its name.
+    pub name: Name,
+    /// XORs on byte addresses: bits, lowest target bit, distance up to the source.
+    #[serde(default)]
+    pub xor: Vec<Spanned<(u8, u8, i8)>>,
+    /// Bytes of a row; 0: any.
+    #[serde(default)]
+    pub span_bytes: u16,
+    /// Bytes that stay together.
+    pub atom_bytes: u16,
+    /// Numbers of the mode, by encoding.
+    pub codes: Spanned<Codes>,
+    /// How sure it is; else the group's.
+    pub status: Option<Status>,
+    /// Where it comes from; else the group's.
+    pub sources: Option<Vec<Name>>,
+    /// For people.
+    pub note: Option<String>,
+}
+
+/// Along which coordinate neighbours lie side by side.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)] // the words are those of `lanebook_tables::Major`
+pub enum Major {
+    Depth,
+    Outer,
+}
+
+/// A tile of an operand in shared memory.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "operand tile")]
+pub struct OperandTile {
+    /// Its name.
+    pub name: Name,
+    /// What lies side by side.
+    pub major: Major,
+    /// How bytes are permuted afterwards.
+    pub swizzle: Name,
+    /// Over (outer, depth) to axis `m` in elements; symbols are parameters.
+    pub layout: Spanned<String>,
+    /// The first so many iters of the layout are the outer coordinate.
+    pub outer: u8,
+    /// The symbol that stands for the elements of so many bits.
+    pub unit: (String, u16),
+    /// Symbols that stand for byte offsets, with the field of the descriptor and its value where the layout does not need it.
+    #[serde(default)]
+    pub fields: Vec<TileField>,
+    /// Widths of elements that units take in this form, by descriptor.
+    pub takes: BTreeMap<String, Vec<u8>>,
+    /// How sure it is; else the group's.
+    pub status: Option<Status>,
+    /// Where it comes from; else the group's.
+    pub sources: Option<Vec<Name>>,
+    /// For people.
+    pub note: Option<String>,
+}
+
+/// A symbol that is a field of the descriptor.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "tile field")]
+pub struct TileField {
+    /// The symbol; the layout need not mention it.
+    pub symbol: String,
+    /// The field.
+    pub field: String,
+    /// Its value in bytes where nothing depends on it.
+    pub unused: u32,
+}
+
+/// The memory of a matrix unit.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "tensor memory")]
+#[allow(missing_docs)] // the fields are those of `lanebook_tables::TensorMemory`
+pub struct TensorMemory {
+    pub lanes: u16,
+    pub columns: u16,
+    pub cell_bits: u8,
+    pub lane_shift: u8,
+    pub lanes_per_warp: u16,
+    pub warps: u8,
+    pub allocation: (u16, u16),
+    pub status: Option<Status>,
+    pub sources: Option<Vec<Name>>,
+    pub note: Option<String>,
+}
+
+/// What a tile in tensor memory is for.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)] // the words are those of `lanebook_tables::TensorUse`
+pub enum TensorUse {
+    Accumulator,
+    Scale,
+    Copy,
+}
+
+/// A tile in tensor memory.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "tensor tile")]
+pub struct TensorTile {
+    /// Its name.
+    pub name: Name,
+    /// What it is for.
+    pub purpose: TensorUse,
+    /// Over (row, column) to `TLane`, `TCol`, for scale factors `byte` of a cell, and the block `cbx` of a pair.
+    pub layout: Spanned<String>,
+    /// The first so many iters of the layout are the row.
+    pub rows: u8,
+    /// Lanes to a second place of the tile.
+    #[serde(default)]
+    pub second_lanes: u8,
+    /// How sure it is; else the group's.
+    pub status: Option<Status>,
+    /// Where it comes from; else the group's.
+    pub sources: Option<Vec<Name>>,
+    /// For people.
+    pub note: Option<String>,
+}
+
+/// Shapes of a matrix instruction that takes descriptors.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "unit shape")]
+pub struct UnitShape {
+    /// Its kind.
+    pub kind: Name,
+    /// Blocks that work together.
+    #[serde(default = "one")]
+    pub blocks: u8,
+    /// B stays in the unit.
+    #[serde(default)]
+    pub stationary: bool,
+    /// A is sparse.
+    #[serde(default)]
+    pub sparse: bool,
+    /// Rows, with the accumulator's tile.
+    pub m: Spanned<Vec<(u16, Name)>>,
+    /// Columns: lowest, highest, step.
+    pub n: Spanned<Vec<(u16, u16, u16)>>,
+    /// Depth.
+    pub k: Vec<u16>,
+    /// The instruction descriptor.
+    pub descriptor: Name,
+    /// How sure it is; else the group's.
+    pub status: Option<Status>,
+    /// Where it comes from; else the group's.
+    pub sources: Option<Vec<Name>>,
+    /// For people.
+    pub note: Option<String>,
+}
+
+fn one() -> u8 {
+    1
+}
+
+/// What a tiled copy of a tensor can describe.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "tensor map")]
+#[allow(missing_docs)] // the fields are those of `lanebook_tables::TensorMap`
+pub struct TensorMap {
+    pub name: Name,
+    pub encoding: Name,
+    pub rank: (u8, u8),
+    pub box_max: u16,
+    pub box_bytes: u16,
+    pub step_max: u16,
+    pub extent_max: u64,
+    pub stride_bytes: u16,
+    pub stride_limit: u64,
+    pub base_bytes: u16,
+    pub shared_bytes: u16,
+    pub elements: Vec<Spanned<MapElement>>,
+    pub interleaves: Vec<Spanned<Interleave>>,
+    pub fills: Codes,
+    pub promotions: Codes,
+    pub status: Option<Status>,
+    pub sources: Option<Vec<Name>>,
+    pub note: Option<String>,
+}
+
+/// An element type of a tiled copy.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "map element")]
+#[allow(missing_docs)] // the fields are those of `lanebook_tables::MapElement`
+pub struct MapElement {
+    pub name: Name,
+    pub bits: u8,
+    pub shared_bits: Option<u8>,
+    #[serde(default)]
+    pub align_bytes: u8,
+    #[serde(default)]
+    pub box_inner: u16,
+    #[serde(default)]
+    pub extent_multiple: u16,
+    pub codes: Codes,
+}
+
+/// An interleaving of a tiled copy.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "interleave")]
+#[allow(missing_docs)] // the fields are those of `lanebook_tables::Interleave`
+pub struct Interleave {
+    pub name: Name,
+    #[serde(default = "one")]
+    pub rank_min: u8,
+    #[serde(default)]
+    pub align_bytes: u8,
+    pub swizzle: Option<Name>,
+    #[serde(default)]
+    pub rows: bool,
+    pub codes: Codes,
+}

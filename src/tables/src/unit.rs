@@ -1,0 +1,355 @@
+//! Matrix units and their memories: descriptors, swizzle modes, operand tiles, tensor memory, tensor maps.
+//!
+//! A *feature* is a group of tables that holds such facts; an architecture lists the features that it has
+//! ([`crate::Arch::features`]), and a fact belongs to it iff its feature is among them. Layouts have parameters
+//! ([`Amount`]) and are never expanded into copies.
+use crate::{FeatureId, SourceId, Status};
+use lanebook_layout::{AxisId, Swizzle};
+
+/// Everything that tables say about matrix units and their memories. Lists are in the order of their files.
+#[derive(Copy, Clone, Debug)]
+pub struct Units<'a> {
+    /// Names of the features: groups of the tables.
+    pub features: &'a [&'a str],
+    /// Bit-field tables.
+    pub descriptors: &'a [Descriptor<'a>],
+    /// Swizzle modes of shared memory.
+    pub swizzles: &'a [&'a SwizzleMode<'a>],
+    /// Tiles of operands in shared memory.
+    pub operand_tiles: &'a [OperandTile<'a>],
+    /// Tensor memories.
+    pub tensor_memories: &'a [TensorMemory],
+    /// Tiles in tensor memory.
+    pub tensor_tiles: &'a [TensorTile<'a>],
+    /// Shapes of matrix instructions that take descriptors.
+    pub shapes: &'a [UnitShape<'a>],
+    /// Tiled copies.
+    pub tensor_maps: &'a [TensorMap<'a>],
+}
+
+impl Units<'_> {
+    /// No facts.
+    pub const EMPTY: Self =
+        Self { features: &[], descriptors: &[], swizzles: &[], operand_tiles: &[], tensor_memories: &[], tensor_tiles: &[], shapes: &[], tensor_maps: &[] };
+}
+
+/// A number with a name, where an encoding calls things by numbers.
+pub type Code<'a> = (&'a str, u16);
+
+/// A word of up to 64 bits whose fields have meanings.
+#[derive(Copy, Clone, Debug)]
+pub struct Descriptor<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// The feature it belongs to.
+    pub feature: FeatureId,
+    /// Width of the word in bits, at most 64. Bits of no field are zero.
+    pub bits: u8,
+    /// Its fields, which share no bit.
+    pub fields: &'a [&'a Field<'a>],
+    /// How sure this is.
+    pub status: Status,
+    /// Where it comes from.
+    pub sources: &'a [SourceId],
+}
+
+/// A field of a descriptor. Its value is the bits times `scale`.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Field<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its lowest bit.
+    pub at: u8,
+    /// Its width in bits, at most 32.
+    pub bits: u8,
+    /// What one unit stands for.
+    pub scale: u32,
+    /// Lowest and highest value; equal for a constant.
+    pub range: (u32, u32),
+    /// Its only values, by name; empty: every multiple of `scale` in the range.
+    pub values: &'a [Code<'a>],
+    /// What it is for, where that matters to the library.
+    pub role: FieldRole,
+}
+
+/// What a field is for.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum FieldRole {
+    /// Whatever the caller wants.
+    Plain,
+    /// Where the tile starts.
+    Start,
+    /// Where in a swizzle's pattern the tile starts, in units of so many bytes of the address; 0 for a tile at the pattern's
+    /// start.
+    Pattern(u16),
+    /// The swizzle mode.
+    Swizzle,
+}
+
+/// How shared memory permutes the bytes of a tile's rows.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct SwizzleMode<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// The feature it belongs to.
+    pub feature: FeatureId,
+    /// XORs on byte addresses, all taken from the same address; none: bytes stay.
+    pub xor: &'a [Swizzle],
+    /// Bytes of a row; 0: rows may have any length.
+    pub span_bytes: u16,
+    /// Bytes that stay together.
+    pub atom_bytes: u16,
+    /// Bytes after which the pattern starts again, and to which a tile without base offset is aligned.
+    pub repeat_bytes: u16,
+    /// Number of the mode in each encoding that has it, by the encoding's name.
+    pub codes: &'a [Code<'a>],
+    /// How sure this is.
+    pub status: Status,
+    /// Where it comes from.
+    pub sources: &'a [SourceId],
+}
+
+/// A number, or a number times a parameter.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Amount {
+    /// The factor.
+    pub factor: u32,
+    /// Number of the parameter in the list of its tile, plus 1; 0: none.
+    pub param: u8,
+}
+
+/// A walk along an axis.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct TileIter {
+    /// Number of steps.
+    pub extent: Amount,
+    /// Length of a step.
+    pub stride: Amount,
+    /// The axis.
+    pub axis: AxisId,
+}
+
+/// A layout over (row, column) or more dimensions, row-major, with parameters.
+#[derive(Copy, Clone, Debug)]
+pub struct TileLayout<'a> {
+    /// The walks of the coordinates, slowest first, dimension after dimension.
+    pub iters: &'a [TileIter],
+    /// How many of them each dimension has, slowest first.
+    pub dims: &'a [u8],
+    /// Copies.
+    pub replicas: &'a [TileIter],
+    /// The names of the parameters.
+    pub params: &'a [&'a str],
+}
+
+/// Along which coordinate of an operand neighbours lie side by side.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Major {
+    /// Along the depth `k`, over which a product is summed.
+    Depth,
+    /// Along the rows of A, or the columns of B.
+    Outer,
+}
+
+/// A tile of an operand in shared memory as a descriptor can describe it: over (outer, depth), in elements.
+#[derive(Copy, Clone, Debug)]
+pub struct OperandTile<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// The feature it belongs to.
+    pub feature: FeatureId,
+    /// What lies side by side.
+    pub major: Major,
+    /// How the bytes are permuted afterwards.
+    pub swizzle: &'a SwizzleMode<'a>,
+    /// The layout before that; its parameters are the unit, fields, and free extents.
+    pub layout: TileLayout<'a>,
+    /// The parameter that stands for the elements of so many bits.
+    pub unit: (u8, u16),
+    /// Parameters that stand for byte offsets in a field of the descriptor.
+    pub fields: &'a [TileField<'a>],
+    /// Widths in bits of the elements that units take in this form, by descriptor.
+    pub takes: &'a [(&'a str, &'a [u8])],
+    /// How sure this is.
+    pub status: Status,
+    /// Where it comes from.
+    pub sources: &'a [SourceId],
+}
+
+/// A parameter of an operand's tile that is a field of its descriptor.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct TileField<'a> {
+    /// Number of the parameter plus 1, as in [`Amount::param`]; 0: the layout does not mention it.
+    pub param: u8,
+    /// The field's name.
+    pub field: &'a str,
+    /// Its value in bytes where the layout does not need it.
+    pub unused: u32,
+}
+
+/// The memory of a matrix unit.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct TensorMemory {
+    /// The feature it belongs to.
+    pub feature: FeatureId,
+    /// Lanes.
+    pub lanes: u16,
+    /// Columns.
+    pub columns: u16,
+    /// Bits of a cell.
+    pub cell_bits: u8,
+    /// Lowest bit of the lane in an address.
+    pub lane_shift: u8,
+    /// Lanes that a warp reaches: warp `w` those from `lanes_per_warp * (w % warps)`.
+    pub lanes_per_warp: u16,
+    /// Warps that share the lanes among them.
+    pub warps: u8,
+    /// Fewest and most columns of an allocation, which are a power of two.
+    pub allocation: (u16, u16),
+}
+
+/// What a tile in tensor memory is for.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum TensorUse {
+    /// An accumulator.
+    Accumulator,
+    /// Scale factors.
+    Scale,
+    /// Rows that a copy writes.
+    Copy,
+}
+
+/// A tile in tensor memory: over (row, column).
+#[derive(Copy, Clone, Debug)]
+pub struct TensorTile<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// The feature it belongs to.
+    pub feature: FeatureId,
+    /// What it is for.
+    pub purpose: TensorUse,
+    /// The layout.
+    pub layout: TileLayout<'a>,
+    /// Lanes to a second place of the tile, 0: there is none.
+    pub second_lanes: u8,
+    /// How sure this is.
+    pub status: Status,
+    /// Where it comes from.
+    pub sources: &'a [SourceId],
+}
+
+/// Shapes of a matrix instruction that takes descriptors.
+#[derive(Copy, Clone, Debug)]
+pub struct UnitShape<'a> {
+    /// Its kind, as the instruction spells it.
+    pub kind: &'a str,
+    /// The feature it belongs to.
+    pub feature: FeatureId,
+    /// Blocks that work together.
+    pub blocks: u8,
+    /// Whether B stays in the unit.
+    pub stationary: bool,
+    /// Whether A is sparse.
+    pub sparse: bool,
+    /// Rows, and the tile of the accumulator that goes with them.
+    pub m: &'a [(u16, &'a str)],
+    /// Columns.
+    pub n: &'a [Steps],
+    /// Depth.
+    pub k: &'a [u16],
+    /// The instruction descriptor.
+    pub descriptor: &'a str,
+    /// How sure this is.
+    pub status: Status,
+    /// Where it comes from.
+    pub sources: &'a [SourceId],
+}
+
+/// The numbers from `low` to `high` in steps of `step`.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Steps {
+    /// The first.
+    pub low: u16,
+    /// The last.
+    pub high: u16,
+    /// From one to the next.
+    pub step: u16,
+}
+
+/// What a tiled copy of a tensor can describe.
+#[derive(Copy, Clone, Debug)]
+pub struct TensorMap<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// The feature it belongs to.
+    pub feature: FeatureId,
+    /// The encoding of its swizzle modes and other words.
+    pub encoding: &'a str,
+    /// Fewest and most dimensions.
+    pub rank: (u8, u8),
+    /// Most elements of a box in each dimension.
+    pub box_max: u16,
+    /// The bytes of a box's innermost dimension are a multiple of this.
+    pub box_bytes: u16,
+    /// Most steps between the elements of a box in a dimension.
+    pub step_max: u16,
+    /// Most elements of the tensor in each dimension.
+    pub extent_max: u64,
+    /// Strides in bytes are a multiple of this and below `stride_limit`.
+    pub stride_bytes: u16,
+    /// See `stride_bytes`.
+    pub stride_limit: u64,
+    /// Alignment of the tensor in bytes.
+    pub base_bytes: u16,
+    /// Alignment of the tile in shared memory in bytes, whatever the swizzle.
+    pub shared_bytes: u16,
+    /// Element types.
+    pub elements: &'a [MapElement<'a>],
+    /// Interleavings.
+    pub interleaves: &'a [Interleave<'a>],
+    /// What elements outside the tensor read as.
+    pub fills: &'a [Code<'a>],
+    /// Bytes that the second-level cache fetches at once.
+    pub promotions: &'a [Code<'a>],
+    /// How sure this is.
+    pub status: Status,
+    /// Where it comes from.
+    pub sources: &'a [SourceId],
+}
+
+/// An element type of a tiled copy.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct MapElement<'a> {
+    /// Its name: of an element type of the tables, or of a packing.
+    pub name: &'a str,
+    /// Bits of an element in global memory.
+    pub bits: u8,
+    /// Bits of an element in shared memory.
+    pub shared_bits: u8,
+    /// Alignment of base and strides in bytes, if more than the map's; else 0.
+    pub align_bytes: u8,
+    /// The box's innermost extent must be this; 0: any.
+    pub box_inner: u16,
+    /// The tensor's innermost extent is a multiple of this.
+    pub extent_multiple: u16,
+    /// Its number in each encoding.
+    pub codes: &'a [Code<'a>],
+}
+
+/// How channels of a tensor are interleaved in global memory.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Interleave<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Fewest dimensions.
+    pub rank_min: u8,
+    /// Alignment of base and strides in bytes, if more than the map's; else 0.
+    pub align_bytes: u8,
+    /// The only swizzle mode that goes with it; empty: any.
+    pub swizzle: &'a str,
+    /// Whether the box's innermost bytes must fit the swizzle's span and be a multiple of [`TensorMap::box_bytes`].
+    pub rows: bool,
+    /// Its number in each encoding.
+    pub codes: &'a [Code<'a>],
+}
