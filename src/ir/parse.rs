@@ -363,9 +363,10 @@ impl Parser<'_, '_, '_> {
         Ok(value)
     }
     /// Names of the form `_7` are the printer's own, for values without a name: they are forgotten, so that a later
-    /// print cannot use one twice.
+    /// print cannot use one twice. The links of the name table are forgotten too: copies use their place.
     fn strip_numbered(&mut self) {
         for index in 0..self.program.pools.values.len() {
+            let _ = self.program.pools.edit::<ValueData>(index, |data| data.chain = None);
             let Some(value) = Value::at(index) else { continue };
             let [b'_', digits @ ..] = self.program.value_name(value).as_bytes() else { continue };
             if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit) {

@@ -16,7 +16,7 @@ impl Parser<'_, '_, '_> {
     pub(super) fn leading_words(&mut self, op: Op, role: OpRole, token: Token) -> Result<(), Error> {
         let kept = self.program.decl_id(op).is_none() || matches!(role, OpRole::Index | OpRole::Elementwise | OpRole::Atomic);
         let first = self.peek();
-        let same_line = |from: usize, to: usize| self.lexer.text.get(from..to).is_some_and(|between| !between.contains('\n'));
+        let same_line = |from: usize, to: usize| self.lexer.text.get(from..to).is_some_and(|between| between.bytes().all(|byte| byte != b'\n'));
         if !kept || first.kind != Lexeme::Word || !same_line(token.end, first.start) || matches!(self.lexer.slice(first), "attributes" | words::MASK) {
             return Ok(());
         }
@@ -159,9 +159,10 @@ impl Parser<'_, '_, '_> {
     /// The element type that `!word<f16, ...>` points to.
     fn pointee(&self, element: Name) -> Result<Option<(Option<DtypeId>, Name)>, Error> {
         let text = self.program.text(element);
-        let inner = text.split_once('<').and_then(|(head, rest)| {
+        let inner = text.bytes().position(|byte| byte == b'<').and_then(|open| {
+            let rest = text.get(open.saturating_add(1)..)?;
             let end = rest.bytes().position(|byte| matches!(byte, b',' | b'>'))?;
-            Some((head.len().saturating_add(1), rest.get(..end)?))
+            Some((open.saturating_add(1), rest.get(..end)?))
         });
         let (Some((skip, inner)), Some((start, _))) = (inner, element.place()) else { return Ok(None) };
         if let Some(dtype) = self.program.tables().dtype_named(inner) {

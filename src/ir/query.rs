@@ -192,8 +192,12 @@ impl<'t> Program<'_, 't> {
             [b'[', inner @ .., b']'] => inner,
             // `array<i32: 1, 0>`
             _ => {
-                let (_, inner) = body.strip_prefix("array<")?.strip_suffix('>')?.split_once(':')?;
-                inner.as_bytes()
+                let inner = match body.as_bytes() {
+                    [b'a', b'r', b'r', b'a', b'y', b'<', inner @ .., b'>'] => inner,
+                    _ => return None,
+                };
+                let colon = inner.iter().position(|byte| *byte == b':')?;
+                inner.get(colon.saturating_add(1)..)?
             }
         };
         let mut count = 0usize;

@@ -3,7 +3,11 @@ use lanebook::TABLES;
 use lanebook::ir::{Node, Options, Plain, Program, Storage, parse, print, verify};
 use lanebook::passes::Event;
 use lanebook::pipeline::{PassError, apply};
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
+
+pub mod generate;
+pub mod meaning;
 
 /// Room for every program of these tests.
 pub type Room = Storage<2048, 4096, 8192, 4096, 512, 512, 32768>;
@@ -39,12 +43,21 @@ pub fn room() -> Box<Room> {
 
 /// Reads and verifies a text, and hands the program on.
 pub fn with<R>(text: &str, options: Options, body: impl FnOnce(&mut Program<'_, '_>) -> R) -> R {
-    let mut storage = room();
-    let mut program = parse(storage.pools(), &TABLES, text, options).unwrap_or_else(|error| panic!("{error:?}\n{}", shown(text, error.at.line)));
-    if let Err(error) = verify(&mut program) {
-        panic!("{error:?}\n{}", shown(text, error.at.line));
-    }
-    body(&mut program)
+    let mut storage = STORAGE.with(Cell::take).unwrap_or_else(room);
+    let result = {
+        let mut program = parse(storage.pools(), &TABLES, text, options).unwrap_or_else(|error| panic!("{error:?}\n{}", shown(text, error.at.line)));
+        if let Err(error) = verify(&mut program) {
+            panic!("{error:?}\n{}", shown(text, error.at.line));
+        }
+        body(&mut program)
+    };
+    STORAGE.with(|place| place.set(Some(storage)));
+    result
+}
+
+thread_local! {
+    /// Storage that the last program left.
+    static STORAGE: Cell<Option<Box<Room>>> = const { Cell::new(None) };
 }
 
 fn shown(text: &str, line: u32) -> String {
