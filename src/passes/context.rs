@@ -23,11 +23,14 @@ pub enum Analysis {
     UnifyRegions,
     /// `slice`: loops with `sliceCount` in so many parts.
     Slice,
+    /// `resolve-agents`: tiles that cross between agents go through shared memory.
+    ResolveAgents,
 }
 
 impl Analysis {
     /// Every analysis that rewrites programs.
-    pub const ALL: [Self; 6] = [Self::RemoveDeadArgs, Self::RemoveAliases, Self::PropagateBuffers, Self::PropagateRegisters, Self::UnifyRegions, Self::Slice];
+    pub const ALL: [Self; 7] =
+        [Self::RemoveDeadArgs, Self::RemoveAliases, Self::PropagateBuffers, Self::PropagateRegisters, Self::UnifyRegions, Self::Slice, Self::ResolveAgents];
 
     /// How pipelines spell it.
     #[must_use]
@@ -39,6 +42,7 @@ impl Analysis {
             Self::PropagateRegisters => "propagate-registers",
             Self::UnifyRegions => "unify-regions",
             Self::Slice => "slice",
+            Self::ResolveAgents => "resolve-agents",
         }
     }
     /// The analysis of a name.

@@ -17,7 +17,9 @@
 //! | `dead_args` | region arguments that only feed themselves |
 //! | `propagate` `unify` | conversions: backward through buffers, forward through registers, across regions |
 //! | `slice` | loops in parts |
+//! | `agent` | hand-overs between agents |
 //! | `alias` `base` | allocations behind selects, views and loops |
+mod agent;
 mod alias;
 mod base;
 mod context;
@@ -44,6 +46,7 @@ pub(crate) fn run(cx: &mut Context<'_, '_, '_>, analysis: Analysis) -> Result<u3
         Analysis::PropagateRegisters => propagate::registers(cx)?,
         Analysis::UnifyRegions => unify::run(cx)?,
         Analysis::Slice => slice::run(cx)?,
+        Analysis::ResolveAgents => agent::run(cx)?,
     }
     Ok(cx.changes())
 }

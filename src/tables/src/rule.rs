@@ -473,8 +473,20 @@ pub struct Pass<'a> {
 }
 
 /// Names of analyses that a pipeline may call.
-pub const ANALYSES: &[&str] =
-    &["infer", "assign", "place", "emit", "check", "remove-dead-args", "remove-aliases", "propagate-buffers", "propagate-registers", "unify-regions", "slice"];
+pub const ANALYSES: &[&str] = &[
+    "infer",
+    "assign",
+    "place",
+    "emit",
+    "check",
+    "remove-dead-args",
+    "remove-aliases",
+    "propagate-buffers",
+    "propagate-registers",
+    "unify-regions",
+    "slice",
+    "resolve-agents",
+];
 
 /// One step of a pipeline.
 #[derive(Copy, Clone, Debug)]
