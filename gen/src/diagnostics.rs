@@ -243,6 +243,27 @@ impl Diagnostics {
     }
 }
 
+/// Errors about one place that share their further place.
+#[derive(Debug)]
+pub struct About<'d> {
+    diags: &'d mut Diagnostics,
+    at: Span,
+    note: Span,
+    text: &'static str,
+}
+
+impl<'d> About<'d> {
+    /// Errors about a place, each with a note at another.
+    pub fn new(diags: &'d mut Diagnostics, at: Span, note: Span, text: &'static str) -> Self {
+        Self { diags, at, note, text }
+    }
+    /// One of them.
+    #[track_caller]
+    pub fn say(&mut self, what: impl Into<String>, help: &str) {
+        self.diags.push(Diagnostic::at(self.at, what).note(self.note, self.text).help(help));
+    }
+}
+
 impl From<Diagnostic> for Diagnostics {
     fn from(one: Diagnostic) -> Self {
         Self { list: vec![one] }

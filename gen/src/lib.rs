@@ -38,6 +38,7 @@ pub mod source;
 pub mod spanned;
 pub mod suggest;
 pub mod template;
+pub mod tree;
 
 pub use compile::{Compiled, Failure, Mode, Wish, compile, compile_sources, compile_wish};
 pub use render::Weight;

@@ -277,6 +277,8 @@ Examples:
   lanebook check ~/lanebook --draft                 tables on the way: no ledger, no certificates asked for
   lanebook check --format sarif -o audit.sarif --deny warnings
                                                     for a code host; fails on warnings, too
+  lanebook check --against HEAD~1                   which facts the last commit changed, and which choices for the
+                                                    example programs that alters
 
 Findings of the text format go to standard error, its last line to standard output unless the audit fails. Other
 formats go to standard output or -o. Their order is by file and place. Exit status 0: no errors (and with --deny
@@ -295,6 +297,9 @@ pub struct Check {
     /// What counts as an error
     #[arg(long, value_enum, value_name = "LEVEL")]
     pub deny: Vec<Deny>,
+    /// Say which facts differ from another version: a folder, or a commit of the repository; and which choices follow
+    #[arg(long, value_name = "REV|DIR")]
+    pub against: Option<String>,
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -327,6 +332,8 @@ pub enum Format {
 pub enum Deny {
     /// Warnings
     Warnings,
+    /// Facts that differ from --against
+    Changes,
 }
 
 /// Arguments of `ids`.

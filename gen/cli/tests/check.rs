@@ -117,3 +117,58 @@ fn the_tables_in_the_tree_pass() {
     let ran = run(&["check"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
 }
+
+/// A folder with the repository's tables in a git repository of their own, one commit old.
+fn repository(test: &str) -> std::path::PathBuf {
+    let at = folder(test);
+    for part in ["hw-tables", "rules"] {
+        copy(&root().join(part), &at.join(part));
+    }
+    for args in [&["init", "-q"][..], &["add", "."], &["-c", "user.name=t", "-c", "user.email=t@example.invalid", "commit", "-q", "-m", "tables"]] {
+        let done = std::process::Command::new("git").current_dir(&at).args(args).output().expect("git");
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    }
+    at
+}
+
+fn edit(at: &Path, name: &str, from: &str, to: &str) {
+    let text = fs::read_to_string(at.join(name)).expect("table");
+    assert!(text.contains(from), "{from}");
+    fs::write(at.join(name), text.replacen(from, to, 1)).expect("table");
+}
+
+#[test]
+fn another_version_is_compared_fact_by_fact() {
+    let at = repository("check.against");
+    let same = run_in(&at, &["check", "--against", "HEAD"], "");
+    assert_eq!(same.code, 0, "{}", same.err);
+    assert!(!same.out.contains("facts that differ") && !same.out.contains("choices"), "{}", same.out);
+    // A mover that the examples use is taken away, a figure changed, a source added.
+    edit(&at, "hw-tables/nvidia/sm_80.ron", "arch: (", "arch: (\n        lacks: [\"ldmatrix.x4\"],");
+    edit(&at, "hw-tables/amd/gfx950.ron", "(name: \"read32\", banks: 64", "(name: \"read32\", banks: 32");
+    edit(&at, "hw-tables/sources.ron", "sources: [", "sources: [\n    (key: \"zz\", title: \"Another\"),");
+    let base = folder("check.against.base");
+    for part in ["hw-tables", "rules"] {
+        copy(&root().join(part), &base.join(part));
+    }
+    let ran = run_in(&at, &["check", "--against", "HEAD"], "");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    for line in [
+        "facts that differ\n",
+        ": architecture gfx950: banks[read32].banks was 64, is 32\n",
+        ": architecture sm_80: lacks is new: [ldmatrix.x4]\n",
+        ": source zz is new, with 2 facts\n",
+        "choices that differ\n",
+        "  gemm on sm_80: ",
+        ": was ldmatrix.x4 x",
+        ", is ldmatrix.x2 x",
+    ] {
+        assert!(ran.out.contains(line), "`{line}` is missing in\n{}", ran.out);
+    }
+    // The same from a folder, denied.
+    let denied = run_in(&at, &["check", "--against", base.to_str().expect("path"), "--deny", "changes", "--format", "json"], "");
+    assert_eq!(denied.code, 1, "{}", denied.err);
+    assert_eq!(denied.out.matches("\"check\": \"change\"").count(), 3, "{}", denied.out);
+    assert!(denied.out.contains("\"check\": \"pick\""), "{}", denied.out);
+    run_in(&at, &["check", "--against", "nowhere"], "").refused(2, &["--against nowhere", "no commit"]);
+}

@@ -114,11 +114,22 @@ fn a_checkout_with_the_file_builds_and_knows_it() {
     fs::copy(invented().join("hx1.ron"), at.join("hw-tables/amd/hx1.ron")).expect("table");
     let ledger = run_in(&at, &["ids"], "").fine();
     assert!(ledger.contains("6 lines new or changed"), "{ledger}");
-    // Into the folder that this test was built in, where everything is that is not of this workspace; so the command gets
-    // a file name of its own, beside the one under test.
-    let manifest = at.join("gen/cli/Cargo.toml");
-    let text = fs::read_to_string(&manifest).expect("manifest").replace("name = \"lanebook\"", "name = \"lanebook-hx1\"");
-    fs::write(&manifest, text).expect("manifest");
+    // Into the folder that this test was built in, where everything is that is not of this workspace. So that nothing that
+    // belongs to this checkout is replaced there, the other one has a version, and its command a file name, of its own.
+    let edit = |name: &str, change: &dyn Fn(&str) -> String| {
+        let path = at.join(name);
+        let text = fs::read_to_string(&path).expect("manifest");
+        let changed = change(&text);
+        assert_ne!(text, changed, "{name}");
+        fs::write(&path, changed).expect("manifest");
+    };
+    let version = |text: &str| text.replacen(concat!("version = \"", env!("CARGO_PKG_VERSION"), "\""), "version = \"0.1.999\"", 1);
+    edit("Cargo.toml", &version);
+    edit("Cargo.lock", &|text| {
+        let packages = text.split("[[package]]").map(|package| if package.contains("name = \"lanebook") { version(package) } else { package.to_string() });
+        packages.collect::<Vec<_>>().join("[[package]]")
+    });
+    edit("gen/cli/Cargo.toml", &|text| text.replace("name = \"lanebook\"", "name = \"lanebook-hx1\""));
     let profile = Path::new(env!("CARGO_BIN_EXE_lanebook")).parent().expect("profile folder");
     let mut cargo = std::process::Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(["build", "--quiet", "--locked", "-p", "lanebook-cli", "--target-dir"]).arg(profile.parent().expect("target folder"));

@@ -5,6 +5,7 @@
 //! instruction twice, atoms that no architecture has, immediates that reach too far. Every check has a name
 //! ([`CHECKS`]) and a level; nothing here changes anything, starts a program or knows a name of the tables.
 pub mod accumulate;
+pub mod against;
 pub mod agree;
 pub mod duplicate;
 pub mod facts;
@@ -31,7 +32,7 @@ const fn check(name: &'static str, level: Level, about: &'static str) -> Check {
 }
 
 /// Every check in the order in which they run: the compiler's stages and checks, then the audit's own.
-pub const CHECKS: [Check; 25] = [
+pub const CHECKS: [Check; 27] = [
     check("files", Level::Error, "Every input file can be read."),
     check("schema", Level::Error, "Every entry is RON with known fields and words, and none is missing."),
     check("names", Level::Error, "Names are declared once, known where they are used, and layouts and templates are well formed."),
@@ -57,6 +58,8 @@ pub const CHECKS: [Check; 25] = [
     check("unused", Level::Warning, "Everything that is declared is used."),
     check("evidence", Level::Warning, "A fact that departs from its document says why."),
     check("status", Level::Note, "Facts that are contested or assumed."),
+    check("change", Level::Note, "Facts that differ from another version of the tables (--against)."),
+    check("pick", Level::Note, "Choices for the example programs that differ from another version's (--against)."),
 ];
 
 /// The check with a name.

@@ -1,4 +1,5 @@
 //! `lanebook check`: the audit, without a build.
+use super::against::differences;
 use crate::args::{Check, Deny, Format};
 use crate::findings::{Figures, Findings};
 use crate::output;
@@ -26,12 +27,21 @@ pub fn run(args: &Check, tables: Option<&Path>) -> Result<(), Problems> {
     let mode = if args.draft { Mode::Draft } else { Mode::Release };
     let (sources, diagnostics, figures) = match compile_sources(sources, quiet, mode) {
         Ok(compiled) => {
-            let found = audit::run(&compiled);
+            let mut found = audit::run(&compiled);
+            if let Some(against) = &args.against {
+                found.extend(differences(&wanted.root, against, &compiled.sources, Some(&compiled))?);
+            }
             let tables = compiled.tables();
             let figures = Figures { architectures: tables.archs.len(), atoms: tables.atoms.len(), rules: tables.rules.rules.len() };
             (compiled.sources, found, Some(figures))
         }
-        Err(failure) => (failure.sources, failure.diagnostics, None),
+        Err(failure) => {
+            let mut found = failure.diagnostics;
+            if let Some(against) = &args.against {
+                found.extend(differences(&wanted.root, against, &failure.sources, None)?);
+            }
+            (failure.sources, found, None)
+        }
     };
     let files = wanted.files(&sources);
     let findings = Findings {
@@ -39,6 +49,7 @@ pub fn run(args: &Check, tables: Option<&Path>) -> Result<(), Problems> {
         list: diagnostics.sorted().into_iter().filter(|one| concerns(one, files.as_ref())).collect(),
         figures,
         deny_warnings: args.deny.contains(&Deny::Warnings),
+        deny_changes: args.deny.contains(&Deny::Changes),
         notes: args.notes,
     };
     report(args, &findings)
@@ -52,13 +63,18 @@ fn report(args: &Check, findings: &Findings<'_>) -> Result<(), Problems> {
         output::write(args.output.as_deref(), &text)?;
         return if findings.failed() { Err(Problems::Rendered(Kind::Refused, format!("{summary}\n"))) } else { Ok(()) };
     }
+    let differences = findings.differences();
     if findings.failed() {
-        return Err(Problems::Rendered(Kind::Refused, format!("{text}{summary}\n")));
+        return Err(Problems::Rendered(Kind::Refused, format!("{text}{differences}{summary}\n")));
     }
     eprint!("{text}");
     let figures = findings.figures.unwrap_or_default();
-    let line =
-        format!("{}, {}, {}: {summary}\n", counted(figures.architectures, "architecture"), counted(figures.atoms, "atom"), counted(figures.rules, "rule"));
+    let line = format!(
+        "{differences}{}, {}, {}: {summary}\n",
+        counted(figures.architectures, "architecture"),
+        counted(figures.atoms, "atom"),
+        counted(figures.rules, "rule")
+    );
     Ok(output::write(args.output.as_deref(), &line)?)
 }
 

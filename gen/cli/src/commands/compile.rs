@@ -50,6 +50,28 @@ pub fn run(args: &Compile, tables: &Tables<'_>) -> Result<(), Problems> {
     Ok(())
 }
 
+/// The example programs: those that stand in gen/cli/examples.
+pub fn examples() -> Vec<Source> {
+    let programs = [("gemm", GEMM.1), ("transpose", include_str!("../../examples/transpose.tile"))];
+    programs.into_iter().map(|(name, text)| Source { name: name.into(), text: text.into() }).collect()
+}
+
+/// A program with what was chosen for each line behind it; or the first line of why it is refused.
+pub fn annotated(tables: &Tables<'_>, arch_name: &str, source: &Source) -> Result<String, String> {
+    let first_line = |problem: Problems| problem.render(false).lines().next().unwrap_or_default().trim_start_matches("error: ").to_string();
+    let made = || -> Result<String, Problems> {
+        let (id, arch, isa) = arch(tables, arch_name)?;
+        let mut storage = Box::new(ProgramRoom::new());
+        let mut program = ir::parse(storage.pools(), tables, &source.text, ir::Options::default()).map_err(|error| of_program(tables, source, &error))?;
+        ir::verify(&mut program).map_err(|error| of_program(tables, source, &error))?;
+        let mut room = Box::new(Room::new());
+        let compiled = compile(tables, id, &program, room.scratch()).map_err(|error| of_compile(tables, arch, isa, &program, source, &error))?;
+        let report = Report { tables, arch, isa, program: &program, compiled: &compiled, explain: false, findings: &[] };
+        report.render(Parts::Program).map_err(|()| Problem::internal("the result cannot be written as text", "report this with the program").into())
+    };
+    made().map_err(first_line)
+}
+
 /// What `--emit` asks for. Instruction sets are named by the tables.
 fn parts(word: &str, tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>) -> Result<Parts, Problem> {
     let isas: Vec<&str> = tables.isas.iter().map(|isa| isa.name).collect();

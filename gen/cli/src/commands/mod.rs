@@ -1,4 +1,5 @@
 //! The commands, one file each. Each makes its result as a text and writes it in one go.
+mod against;
 mod arch;
 mod atoms;
 mod check;

@@ -33,6 +33,8 @@ pub struct Findings<'a> {
     pub figures: Option<Figures>,
     /// Warnings count as errors.
     pub deny_warnings: bool,
+    /// Facts that differ from another version count as errors.
+    pub deny_changes: bool,
     /// Notes are shown in text, too.
     pub notes: bool,
 }
@@ -54,7 +56,7 @@ impl<'a> Findings<'a> {
     }
     /// Whether a finding makes the audit fail.
     pub fn fails(&self, one: &Diagnostic) -> bool {
-        one.level == Level::Error || (one.level == Level::Warning && self.deny_warnings)
+        one.level == Level::Error || (one.level == Level::Warning && self.deny_warnings) || (one.check == "change" && self.deny_changes)
     }
     /// Whether any does.
     pub fn failed(&self) -> bool {
@@ -79,6 +81,10 @@ impl<'a> Findings<'a> {
             0 => format!("no errors, {}", parts.join(", ")),
             _ => parts.join(", "),
         }
+    }
+    /// What differs from another version, as text.
+    pub fn differences(&self) -> String {
+        text::differences(self)
     }
     /// The findings in a format.
     ///

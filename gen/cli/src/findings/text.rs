@@ -2,7 +2,31 @@
 use super::Findings;
 use lanebook_gen::diagnostics::Level;
 
+/// Checks that compare with another version: a line each, without excerpts.
+const COMPARING: [(&str, &str); 2] = [("change", "facts that differ"), ("pick", "choices that differ")];
+
+fn compares(check: &str) -> bool {
+    COMPARING.iter().any(|(name, _)| *name == check)
+}
+
 pub fn render(findings: &Findings<'_>) -> String {
-    let shown = findings.list.iter().filter(|one| findings.notes || one.level != Level::Note);
+    let shown = findings.list.iter().filter(|one| !compares(one.check) && (findings.notes || one.level != Level::Note));
     shown.map(|one| format!("{}{}\n\n", one.plain(findings.sources), one.excerpt(findings.sources))).collect()
+}
+
+/// What differs from another version.
+pub fn differences(findings: &Findings<'_>) -> String {
+    let mut out = String::new();
+    for (check, title) in COMPARING {
+        let mut of_it = findings.list.iter().filter(|one| one.check == check).peekable();
+        if of_it.peek().is_some() {
+            out.push_str(title);
+            out.push('\n');
+        }
+        for one in of_it {
+            let place = one.labels.first().map_or_else(String::new, |label| format!("{}: ", findings.sources.place(label.span)));
+            out.push_str(&format!("  {place}{}\n", one.message));
+        }
+    }
+    out
 }
