@@ -243,24 +243,33 @@ impl Diagnostics {
     }
 }
 
-/// Errors about one place that share their further place.
+/// Errors about one place that share their further place, if they have one.
 #[derive(Debug)]
 pub struct About<'d> {
     diags: &'d mut Diagnostics,
     at: Span,
-    note: Span,
-    text: &'static str,
+    note: Option<(Span, &'static str)>,
 }
 
 impl<'d> About<'d> {
-    /// Errors about a place, each with a note at another.
-    pub fn new(diags: &'d mut Diagnostics, at: Span, note: Span, text: &'static str) -> Self {
-        Self { diags, at, note, text }
+    /// Errors about a place.
+    pub fn new(diags: &'d mut Diagnostics, at: Span) -> Self {
+        Self { diags, at, note: None }
+    }
+    /// Each with a note at another place.
+    #[must_use]
+    pub fn note(mut self, at: Span, text: &'static str) -> Self {
+        self.note = Some((at, text));
+        self
     }
     /// One of them.
     #[track_caller]
     pub fn say(&mut self, what: impl Into<String>, help: &str) {
-        self.diags.push(Diagnostic::at(self.at, what).note(self.note, self.text).help(help));
+        let mut error = Diagnostic::at(self.at, what).help(help);
+        if let Some((at, text)) = self.note {
+            error = error.note(at, text);
+        }
+        self.diags.push(error);
     }
 }
 

@@ -235,3 +235,82 @@ fn the_tables_of_this_repository_compile() {
         assert_eq!(compiled.ledger(), compiled.sources.iter().find(|(_, f)| f.name == load::LEDGER).unwrap().1.text);
     }
 }
+
+/// Calls that make a diagnostic.
+const MAKERS: [&str; 3] = ["Diagnostic::at(", "Diagnostic::nowhere(", ".say("];
+
+/// Places of the compiler that make diagnostics: file and line. Tests are left out, and what diagnostics are made of.
+fn makers() -> BTreeMap<(String, u32), String> {
+    let mut out = BTreeMap::new();
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    while let Some(folder) = folders.pop() {
+        for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let name = path.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap().to_string_lossy().replace('\\', "/");
+            if name.ends_with("tests.rs") || name == "src/diagnostics.rs" {
+                continue;
+            }
+            let text = fs::read_to_string(&path).unwrap();
+            for (number, line) in (1..).zip(text.lines()).take_while(|(_, line)| !line.starts_with("#[cfg(test)]")) {
+                if MAKERS.iter().any(|maker| line.contains(maker)) && !line.trim_start().starts_with("//") {
+                    out.insert((name.clone(), number), line.trim().to_string());
+                }
+            }
+        }
+    }
+    out
+}
+
+/// Diagnostics of what is no text: files that cannot be read, wishes that cannot be met.
+fn without_files() -> Vec<Diagnostics> {
+    let at = Path::new(env!("CARGO_TARGET_TMPDIR")).join("unreadable");
+    let _ = fs::remove_dir_all(&at);
+    fs::create_dir_all(at.join("hw-tables")).unwrap();
+    fs::write(at.join("hw-tables/bytes.ron"), [0xff, 0xfe]).unwrap();
+    let mut unread = Diagnostics::new();
+    load::find(&at, &mut unread);
+    let text = unread.plain(&Sources::default());
+    assert!(text.contains("cannot read folder rules") && text.contains("cannot read hw-tables/bytes.ron"), "{text}");
+    let wish = lanebook_gen::Wish { archs: Some(vec!["m3".into()]), extra: None };
+    let unmet = lanebook_gen::compile_wish(&folder("base"), Mode::Draft, &wish).unwrap_err().diagnostics;
+    let unnumbered = lanebook_gen::compile(&folder("base"), Mode::Release).unwrap_err().diagnostics;
+    vec![unread, unmet, unnumbered]
+}
+
+/// What no input can bring about: it guards the compiler against itself, or against limits that no file reaches.
+const WITHOUT_A_CASE: [(&str, &str); 5] = [
+    // Serde's own types, none of which the schema uses in a way that ron answers so.
+    ("src/spanned.rs", "expected {expected}, found {found}"),
+    // The encoder would have to be wrong.
+    ("src/audit/format.rs", "changes when it is encoded"),
+    // 65,535 names.
+    ("src/model/names.rs", "too many entries of kind"),
+    // The notation of tables has no symbols and no swizzles; it could get them.
+    ("src/layouts.rs", "a layout in a table has no symbols"),
+    ("src/layouts.rs", "a layout in a table is flat"),
+];
+
+/// Every diagnostic of the compiler and the audit is said by a case beside its expected text: a new one without fails here.
+#[test]
+fn every_diagnostic_has_a_case() {
+    let said: Vec<Diagnostics> = run_cases("cases", refused).into_iter().chain(run_cases("audit", audited)).chain(without_files()).collect();
+    let reached: std::collections::BTreeSet<(String, u32)> = said
+        .iter()
+        .flat_map(Diagnostics::iter)
+        .map(|one| {
+            let file = one.site.0.file().replace('\\', "/");
+            (file.rsplit_once("src/").map_or(file.clone(), |(_, rest)| format!("src/{rest}")), one.site.0.line())
+        })
+        .collect();
+    let makers = makers();
+    assert!(makers.len() > 100, "{}", makers.len());
+    let missing: Vec<String> = makers
+        .iter()
+        .filter(|(place, line)| !reached.contains(place) && !WITHOUT_A_CASE.iter().any(|(file, text)| place.0 == *file && line.contains(text)))
+        .map(|((file, number), line)| format!("gen/{file}:{number}: {line}"))
+        .collect();
+    assert!(missing.is_empty(), "no case in gen/tests/cases or gen/tests/audit says these {} of {}:\n{}", missing.len(), makers.len(), missing.join("\n"));
+}

@@ -78,6 +78,8 @@ pub enum Command {
     Check(Check),
     /// Update the ledger of stable numbers, hw-tables/ids.ron
     Ids(Ids),
+    /// Compare two architectures: figures, banks, synchronisation, atoms
+    Diff(Diff),
     /// Print what the tables weigh in a build, by choice of architectures
     Size(Size),
     /// Write a commented file for a new architecture
@@ -180,24 +182,51 @@ const ATOMS: &str = "\
 Examples:
   lanebook atoms --arch sm_80 --class matrix
   lanebook atoms --arch gfx950 --filter ds_read
+  lanebook atoms --dtype bf16 --shape 16x8x16      on which architectures
+  lanebook atoms --from shared --to register --arch gfx950
   lanebook atoms --arch sm_80 --long --filter ldmatrix.x4";
 
 /// Arguments of `atoms`.
 #[derive(Debug, Args)]
 #[command(after_help = ATOMS)]
 pub struct Atoms {
-    /// Architecture (`lanebook arch` lists them)
+    /// Architecture (`lanebook arch` lists them); without it all, and which have each
     #[arg(long, value_name = "ARCH")]
-    pub arch: String,
+    pub arch: Option<String>,
     /// Only this kind
     #[arg(long, value_enum, value_name = "CLASS")]
     pub class: Option<Class>,
+    /// Only those with an operand of this element type
+    #[arg(long, value_name = "TYPE")]
+    pub dtype: Option<String>,
+    /// Only matrix instructions of this shape
+    #[arg(long, value_name = "MxNxK")]
+    pub shape: Option<String>,
+    /// Only those that move from this space
+    #[arg(long, value_enum, value_name = "SPACE")]
+    pub from: Option<MemorySpace>,
+    /// Only those that move to this space
+    #[arg(long, value_enum, value_name = "SPACE")]
+    pub to: Option<MemorySpace>,
     /// Only those with this text in their name or instruction
     #[arg(long, value_name = "TEXT")]
     pub filter: Option<String>,
     /// Operands, layouts and sources of each
     #[arg(long)]
     pub long: bool,
+}
+
+/// Memory spaces.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub enum MemorySpace {
+    /// Registers
+    Register,
+    /// Shared memory (LDS)
+    Shared,
+    /// Global memory
+    Global,
+    /// Tensor memory
+    Tensor,
 }
 
 /// Kinds of atoms.
@@ -231,6 +260,10 @@ Examples:
           both sides of a movement
   lanebook show mma.m16n8k16.f32.f16 --arch sm_80 -o mma.svg
           A, B, C and D of a matrix instruction
+  lanebook show mma.m16n8k16.f32.f16 --arch sm_80 --view lanes
+          the same by lane and register
+  lanebook show ldmatrix.x4 --arch sm_80 --view banks --stride 128
+          which rows are served together when they stand 128 bytes apart
 
 Pictures (.svg) follow the viewer's light or dark scheme; colours can be told apart with any colour vision.";
 
@@ -244,6 +277,12 @@ pub struct Show {
     /// Architecture: look an atom up there, or take its banks for --unit
     #[arg(long, value_name = "ARCH")]
     pub arch: Option<String>,
+    /// How to draw an atom
+    #[arg(long, value_enum, value_name = "VIEW", default_value_t = View::Elements)]
+    pub view: View,
+    /// For --view banks: bytes from one address slot to the next; without it they follow one another
+    #[arg(long, value_name = "BYTES")]
+    pub stride: Option<u32>,
     /// Rows and columns of the grid
     #[arg(long, value_name = "ROWSxCOLUMNS")]
     pub shape: Option<String>,
@@ -379,4 +418,27 @@ pub struct Size {
     /// Choices of architectures, each separated by commas
     #[arg(value_name = "ARCHS")]
     pub archs: Vec<String>,
+}
+
+/// Arguments of `diff`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  lanebook diff sm_80 sm_90a")]
+pub struct Diff {
+    /// One architecture
+    #[arg(value_name = "ARCH")]
+    pub first: String,
+    /// The other
+    #[arg(value_name = "ARCH")]
+    pub second: String,
+}
+
+/// How an atom is drawn.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub enum View {
+    /// By logical coordinate: which lane and register holds it, which bytes it comes from
+    Elements,
+    /// By lane and register, or tensor-memory lane and column: which elements are there
+    Lanes,
+    /// By group and bank: which address slots are served in which pass
+    Banks,
 }

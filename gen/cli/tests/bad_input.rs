@@ -182,7 +182,18 @@ fn atoms_that_are_not_there() {
     run(&["show", "ldmatrix.x5", "--arch", "sm_80"]).refused(2, &["sm_80 has no atom `ldmatrix.x5`", "did you mean `ldmatrix.x"]);
     run(&["show", "ldmatrix.x4"]).refused(2, &["needs its architecture", "--arch"]);
     run(&["show", "bar.sync", "--arch", "sm_80"]).refused(1, &["no operand with a layout"]);
-    run(&["atoms", "--arch", "sm_80", "--filter", "nothing like it"]).refused(2, &["no atom of sm_80 is left"]);
+    run(&["atoms", "--arch", "sm_80", "--filter", "nothing like it"]).refused(2, &["no atom of sm_80 is left by the filters"]);
+}
+
+#[test]
+fn filters_and_views_that_do_not_fit() {
+    run(&["atoms", "--shape", "16x8"]).refused(2, &["--shape 16x8 is no matrix shape", "m16n8k16"]);
+    run(&["atoms", "--dtype", "f17"]).refused(2, &["unknown element type `f17`", "f16"]);
+    run(&["show", "(8,8):(8,1)", "--view", "lanes"]).refused(2, &["--view and --stride are for atoms"]);
+    run(&["show", "ldmatrix.x4", "--arch", "sm_80", "--stride", "64"]).refused(2, &["--view banks"]);
+    run(&["show", "ld.global.b32", "--arch", "sm_80", "--view", "banks"]).refused(1, &["no side of `ld.global.b32` has a bank model"]);
+    run(&["show", "bar.sync", "--arch", "sm_80", "--view", "lanes"]).refused(1, &["no operand in registers"]);
+    run(&["diff", "sm_80", "sm_81"]).refused(2, &["unknown architecture `sm_81`"]);
 }
 
 #[test]

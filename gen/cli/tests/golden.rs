@@ -131,3 +131,41 @@ fn sizes_of_choices() {
     assert!(both < whole && all.lines().last().is_some_and(|line| line.contains(" all ")), "{all}");
     run(&["size", "sm_80,vax"]).refused(2, &["unknown architecture `vax`", "known: ", "gfx950"]);
 }
+
+#[test]
+fn views_of_an_atom() {
+    golden("mma.lanes.txt", &run(&["show", "mma.m16n8k16.f32.f16", "--arch", "sm_80", "--view", "lanes"]).fine());
+    golden("ldmatrix.banks.txt", &run(&["show", "ldmatrix.x4", "--arch", "sm_80", "--view", "banks"]).fine());
+    let conflicting = run(&["show", "ldmatrix.x4", "--arch", "sm_80", "--view", "banks", "--stride", "128"]).fine();
+    assert!(conflicting.contains("32 passes with slots 128 B apart"), "{conflicting}");
+    let at = folder("views");
+    run_in(&at, &["show", "v_mfma_f32_32x32x16_f16", "--arch", "gfx950", "--view", "lanes", "-o", "lanes.svg"], "").fine();
+    let picture = fs::read_to_string(at.join("lanes.svg")).expect("picture");
+    // 64 lanes by 4 registers of A and of B, 16 of C and D; each register of A holds two elements of a row.
+    assert_eq!(picture.matches("<rect class=\"cell").count(), 64 * (4 + 4 + 16));
+    assert!(picture.contains(">31,14-15<"));
+}
+
+#[test]
+fn atoms_are_filtered() {
+    let list = |args: &[&str]| -> Vec<String> {
+        let text = run(&[&["atoms"], args].concat()).fine();
+        text.lines().skip(1).map_while(|line| line.split_whitespace().next().map(str::to_string)).collect()
+    };
+    let bf16 = list(&["--dtype", "bf16", "--shape", "16x16x32"]);
+    assert!(bf16.contains(&"v_mfma_f32_16x16x32_bf16".to_string()) && !bf16.iter().any(|name| name.ends_with("_f16")), "{bf16:?}");
+    assert_eq!(bf16, list(&["--dtype", "bf16", "--shape", "m16n16k32"]));
+    let loads = list(&["--from", "shared", "--to", "register", "--arch", "gfx950"]);
+    assert!(loads.contains(&"ds_read_b64_tr_b16".to_string()) && !loads.iter().any(|name| name.contains("write")), "{loads:?}");
+    let everywhere = run(&["atoms", "--filter", "ldmatrix.x4"]).fine();
+    assert!(everywhere.contains("ARCHITECTURES") && everywhere.contains("sm_80 sm_90a"), "{everywhere}");
+}
+
+#[test]
+fn architectures_are_compared() {
+    let text = run(&["diff", "sm_80", "sm_90a"]).fine();
+    for line in ["figures\n", "  shared memory\n", "only sm_90a", "atoms: "] {
+        assert!(text.contains(line), "`{line}` is missing in\n{text}");
+    }
+    assert_eq!(run(&["diff", "sm_80", "sm_80"]).fine(), "sm_80 and sm_80 have the same figures and atoms\n");
+}

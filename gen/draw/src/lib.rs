@@ -9,10 +9,12 @@
 #![warn(missing_docs)]
 
 pub mod atom;
+pub mod banks;
 pub mod cell;
 pub mod colour;
 pub mod layout;
 pub mod notation;
+pub mod physical;
 pub mod svg;
 pub mod text;
 

@@ -1,5 +1,5 @@
 //! The two sides of a movement speak of the same logical coordinates, in the axes and operands that their space has.
-use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::diagnostics::{About, Diagnostic, Diagnostics};
 use crate::layouts::{Layout, axis_name};
 use crate::model::{Atom, HwModel, Movement, OffsetField, Side};
 use crate::schema::Rest;
@@ -136,26 +136,26 @@ fn offset(atom: &Atom, movement: &Movement, diags: &mut Diagnostics) {
 
 fn offset_field(atom: &Atom, movement: &Movement, field: &OffsetField, diags: &mut Diagnostics) {
     let Some(operand) = atom.operands.get(usize::from(field.operand)) else { return };
-    let mut say = |what: String, help: &str| diags.push(Diagnostic::at(field.span.head(), what).note(operand.name.span, "the operand").help(help));
+    let mut about = About::new(diags, field.span.head()).note(operand.name.span, "the operand");
     if operand.role != Role::Immediate {
-        say(format!("the offset field `{}` is not an immediate", operand.name.value), "make its role `immediate`");
+        about.say(format!("the offset field `{}` is not an immediate", operand.name.value), "make its role `immediate`");
     }
     if field.scale == 0 {
-        say("an offset unit of zero bytes".into(), "state how many bytes one unit stands for, or leave `scale` out");
+        about.say("an offset unit of zero bytes", "state how many bytes one unit stands for, or leave `scale` out");
     }
     if let Some(range) = &operand.range {
         if i32::try_from(range.0).is_err() || i32::try_from(range.1).is_err() {
-            say(format!("the offset range ({}, {}) does not fit 32 bits", range.0, range.1), "address arithmetic is 32 bits wide: narrow the range");
+            about.say(format!("the offset range ({}, {}) does not fit 32 bits", range.0, range.1), "address arithmetic is 32 bits wide: narrow the range");
         } else if range.0 > 0 || range.1 < 0 {
-            say(format!("the offset range ({}, {}) has no zero", range.0, range.1), "an offset can always be nothing");
+            about.say(format!("the offset range ({}, {}) has no zero", range.0, range.1), "an offset can always be nothing");
         }
     }
     for (on, side, name) in [(field.on_from, &movement.from, "from"), (field.on_to, &movement.to, "to")] {
         if on && side.space == Space::Register {
-            say(format!("the offset is on `{name}`, which is in registers"), "put it on a side in memory");
+            about.say(format!("the offset is on `{name}`, which is in registers"), "put it on a side in memory");
         }
     }
     if !field.on_from && !field.on_to {
-        say("the offset is on no side".into(), "write `on: [from]`, `on: [to]` or both");
+        about.say("the offset is on no side", "write `on: [from]`, `on: [to]` or both");
     }
 }

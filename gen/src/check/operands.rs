@@ -1,6 +1,6 @@
 //! Operands are what their role says: registers have a class, immediates a range, and each kind of atom has the
 //! parts that its class asks for.
-use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::diagnostics::{About, Diagnostic, Diagnostics};
 use crate::model::{Atom, HwModel, Operand};
 use crate::schema::Rest;
 use lanebook_tables::{AtomClass, Role};
@@ -20,30 +20,30 @@ pub fn check(model: &HwModel) -> Diagnostics {
 
 fn one(atom: &Atom, operand: &Operand, diags: &mut Diagnostics) {
     let name = &operand.name;
-    let mut say = |what: String, help: &str| diags.push(Diagnostic::at(name.span, what).note(atom.name.span, "of this atom").help(help));
+    let mut about = About::new(diags, name.span).note(atom.name.span, "of this atom");
     match operand.role {
         Role::Immediate => {
             if operand.range.is_none() {
-                say(format!("immediate `{}` has no range", name.value), "state its lowest and highest value: `range: (0, 255)`");
+                about.say(format!("immediate `{}` has no range", name.value), "state its lowest and highest value: `range: (0, 255)`");
             }
             if operand.states_class || !operand.also.is_empty() {
-                say(format!("immediate `{}` has a register class", name.value), "remove it, or make it a `use` with a `range`");
+                about.say(format!("immediate `{}` has a register class", name.value), "remove it, or make it a `use` with a `range`");
             }
         }
         Role::Label => {
             if operand.states_class || operand.range.is_some() {
-                say(format!("label `{}` has a register class or range", name.value), "remove it");
+                about.say(format!("label `{}` has a register class or range", name.value), "remove it");
             }
         }
         Role::Def | Role::Use | Role::UseDef | Role::Address => {
             if !operand.states_class {
-                say(format!("operand `{}` has no register class", name.value), "state its `class`");
+                about.say(format!("operand `{}` has no register class", name.value), "state its `class`");
             }
             if operand.registers == 0 {
-                say(format!("operand `{}` has no registers", name.value), "`registers` is at least 1");
+                about.say(format!("operand `{}` has no registers", name.value), "`registers` is at least 1");
             }
             if operand.range.is_some() && operand.role != Role::Use && operand.role != Role::Address {
-                say(format!("operand `{}` is written and has a range", name.value), "only an operand that is read can be an integer instead");
+                about.say(format!("operand `{}` is written and has a range", name.value), "only an operand that is read can be an integer instead");
             }
         }
     }
@@ -72,17 +72,21 @@ fn one(atom: &Atom, operand: &Operand, diags: &mut Diagnostics) {
 
 fn parts(atom: &Atom, diags: &mut Diagnostics) {
     let name = &atom.name;
-    let mut say = |what: &str, help: &str| diags.push(Diagnostic::at(name.span, format!("atom `{}` {what}", name.value)).help(help));
+    let mut about = About::new(diags, name.span);
     match atom.class {
-        AtomClass::Matrix if !atom.states_matrix => say("multiplies matrices and has no `matrix`", "state the shape and which operand is which"),
-        AtomClass::Alu if atom.means_span.is_none() => say("computes and has no `means`", "state the value of its first operand as a term"),
+        AtomClass::Matrix if !atom.states_matrix => {
+            about.say(format!("atom `{}` multiplies matrices and has no `matrix`", name.value), "state the shape and which operand is which")
+        }
+        AtomClass::Alu if atom.means_span.is_none() => {
+            about.say(format!("atom `{}` computes and has no `means`", name.value), "state the value of its first operand as a term")
+        }
         _ => {}
     }
     if atom.movement.is_some() && !matches!(atom.class, AtomClass::Move | AtomClass::CrossLane | AtomClass::Convert) {
-        say("has a `movement` and is not a mover", "make its class `move`, `cross_lane` or `convert`");
+        about.say(format!("atom `{}` has a `movement` and is not a mover", name.value), "make its class `move`, `cross_lane` or `convert`");
     }
     if atom.matrix.is_some() && atom.class != AtomClass::Matrix {
-        say("has a `matrix` shape and is of another class", "make its class `matrix`");
+        about.say(format!("atom `{}` has a `matrix` shape and is of another class", name.value), "make its class `matrix`");
     }
     if let Some(span) = atom.means_span
         && !atom.operands.first().is_some_and(|o| matches!(o.role, Role::Def | Role::UseDef))

@@ -1,50 +1,108 @@
 //! `lanebook atoms`: the instruction forms of an architecture.
-use crate::args::{Atoms, Class};
+use crate::args::{Atoms, Class, MemorySpace};
 use crate::output;
 use crate::problem::{Problem, Problems};
 use crate::table::{Align, Table};
 use crate::tables::{arch, counted, status};
 use lanebook_draw::atom::{space, template};
 use lanebook_draw::notation::tirx;
-use lanebook_tables::{Arch, Atom, AtomClass, Isa, Role, SourceId, Tables};
+use lanebook_tables::{Arch, Atom, AtomClass, AtomId, Isa, Role, SourceId, Space, Tables};
 use std::fmt::Write;
+
+/// An atom, and where it is and is native.
+struct Listed<'t> {
+    atom: &'t Atom<'t>,
+    isa: &'t Isa<'t>,
+    /// Architectures that have it, with whether it is one machine instruction there.
+    archs: Vec<(&'t str, bool)>,
+}
 
 /// Runs the command.
 pub fn run(args: &Atoms, tables: &Tables<'_>) -> Result<(), Problems> {
-    let (_, arch, isa) = arch(tables, &args.arch)?;
-    let mut all: Vec<(&Atom<'_>, bool)> = arch.atoms.iter().filter_map(|have| Some((tables.atom(have.atom)?, have.native))).collect();
-    all.sort_by_key(|(atom, _)| (rank(atom.class), atom.name));
-    let wanted: Vec<_> = all
-        .iter()
-        .copied()
-        .filter(|(atom, _)| args.class.is_none_or(|class| named(class) == atom.class) && args.filter.as_deref().is_none_or(|text| has_text(atom, text)))
-        .collect();
+    let one = args.arch.as_ref().map(|name| arch(tables, name)).transpose()?.map(|(_, arch, _)| arch);
+    let shape = args.shape.as_deref().map(shape).transpose()?;
+    if let Some(name) = args.dtype.as_ref().filter(|name| tables.dtype_named(name).is_none()) {
+        let known: Vec<&str> = tables.dtypes.iter().map(|dtype| dtype.name).collect();
+        return Err(Problem::usage(format!("unknown element type `{name}`"), format!("known: {}", known.join(", "))).into());
+    }
+    let mut all: Vec<Listed<'_>> = Vec::new();
+    for (number, atom) in (0u16..).zip(tables.atoms) {
+        let has = |arch: &Arch<'_>| arch.atoms.iter().find(|have| have.atom == AtomId(number)).map(|have| have.native);
+        let archs: Vec<(&str, bool)> = match one {
+            Some(arch) => has(arch).map(|native| (arch.name, native)).into_iter().collect(),
+            None => tables.archs.iter().filter_map(|arch| Some((arch.name, has(arch)?))).collect(),
+        };
+        let Some(isa) = tables.isa(atom.isa).filter(|_| one.is_none() || !archs.is_empty()) else { continue };
+        all.push(Listed { atom, isa, archs });
+    }
+    all.sort_by_key(|listed| (rank(listed.atom.class), listed.atom.name));
+    let wanted: Vec<&Listed<'_>> = all.iter().filter(|listed| wanted(tables, args, shape, listed.atom)).collect();
+    let of = one.map_or_else(|| "all architectures".to_string(), |arch| arch.name.to_string());
     if wanted.is_empty() {
-        let what = format!("no atom of {} is left by --class and --filter", arch.name);
-        return Err(Problem::usage(what, format!("loosen them; {} has {}", arch.name, counted(all.len(), "atom"))).into());
+        let what = format!("no atom of {of} is left by the filters");
+        return Err(Problem::usage(what, format!("loosen them; {of} have {}", counted(all.len(), "atom"))).into());
     }
     let mut out = String::new();
     if args.long {
-        for (atom, native) in &wanted {
-            detail(&mut out, tables, isa, atom, *native);
+        for listed in &wanted {
+            let native = listed.archs.iter().all(|(_, native)| *native);
+            detail(&mut out, tables, listed.isa, listed.atom, native);
         }
     } else {
+        let place = if one.is_some() { "NATIVE" } else { "ARCHITECTURES" };
         let mut table = Table::new(&[
             ("ATOM", Align::Left),
             ("CLASS", Align::Left),
             ("STATUS", Align::Left),
-            ("NATIVE", Align::Left),
+            (place, Align::Left),
             ("INSTRUCTION", Align::Left),
             ("SOURCES", Align::Left),
         ]);
-        for (atom, native) in &wanted {
-            let native = if *native { "yes" } else { "no" };
-            table.row([atom.name.into(), class(atom.class).into(), status(atom.status).into(), native.into(), template(atom), keys(tables, atom.sources)]);
+        for listed in &wanted {
+            let place = match one {
+                Some(_) => if listed.archs.iter().all(|(_, native)| *native) { "yes" } else { "no" }.to_string(),
+                None => listed.archs.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(" "),
+            };
+            let atom = listed.atom;
+            table.row([atom.name.into(), class(atom.class).into(), status(atom.status).into(), place, template(atom), keys(tables, atom.sources)]);
         }
         out = table.render(0);
     }
-    let _ = writeln!(out, "\n{} of {} for {}{}", wanted.len(), counted(all.len(), "atom"), arch.name, not_native(arch));
+    let _ = writeln!(out, "\n{} of {} for {of}{}", wanted.len(), counted(all.len(), "atom"), one.map_or_else(String::new, not_native));
     Ok(output::write(None, &out)?)
+}
+
+/// Whether an atom passes the filters.
+fn wanted(tables: &Tables<'_>, args: &Atoms, shape: Option<(u16, u16, u16)>, atom: &Atom<'_>) -> bool {
+    let moves = |wanted: Option<MemorySpace>, from: bool| {
+        wanted.is_none_or(|space| atom.movement.is_some_and(|movement| (if from { &movement.from } else { &movement.to }).space == memory(space)))
+    };
+    let typed = |name: &String| atom.operands.iter().filter_map(|operand| tables.dtype(operand.dtype?)).any(|dtype| dtype.name == name);
+    args.class.is_none_or(|class| named(class) == atom.class)
+        && args.filter.as_deref().is_none_or(|text| has_text(atom, text))
+        && args.dtype.as_ref().is_none_or(typed)
+        && shape.is_none_or(|(m, n, k)| atom.matrix.is_some_and(|matrix| (matrix.m, matrix.n, matrix.k) == (m, n, k)))
+        && moves(args.from, true)
+        && moves(args.to, false)
+}
+
+/// `16x8x16` or `m16n8k16`.
+fn shape(text: &str) -> Result<(u16, u16, u16), Problem> {
+    let plain = text.trim_start_matches('m').replace(['n', 'k'], "x");
+    let numbers: Vec<u16> = plain.split('x').filter_map(|number| number.parse().ok()).collect();
+    match (numbers.as_slice(), plain.split('x').count()) {
+        ([m, n, k], 3) => Ok((*m, *n, *k)),
+        _ => Err(Problem::usage(format!("--shape {text} is no matrix shape"), "write rows, columns and depth, as in 16x8x16 or m16n8k16")),
+    }
+}
+
+fn memory(space: MemorySpace) -> Space {
+    match space {
+        MemorySpace::Register => Space::Register,
+        MemorySpace::Shared => Space::Shared,
+        MemorySpace::Global => Space::Global,
+        MemorySpace::Tensor => Space::Tensor,
+    }
 }
 
 fn not_native(arch: &Arch<'_>) -> String {
@@ -71,7 +129,8 @@ fn rank(class: AtomClass) -> u8 {
     }
 }
 
-fn class(class: AtomClass) -> &'static str {
+/// A kind of atoms in a word.
+pub fn class(class: AtomClass) -> &'static str {
     match class {
         AtomClass::Move => "move",
         AtomClass::Matrix => "matrix",

@@ -4,6 +4,7 @@ mod arch;
 mod atoms;
 mod check;
 pub mod compile;
+mod diff;
 mod ids;
 mod new_arch;
 mod opt;
@@ -27,6 +28,7 @@ pub fn run(cli: Cli) -> Result<(), Problems> {
         Command::Arch(args) => arch::run(&args, &tables::of(folder)?),
         Command::Check(args) => check::run(&args, folder),
         Command::Ids(args) => ids::run(&args),
+        Command::Diff(args) => diff::run(&args, &tables::of(folder)?),
         Command::Size(args) => size::run(&args, &tables::of(folder)?),
         Command::NewArch(args) => new_arch::run(&args, folder),
     }

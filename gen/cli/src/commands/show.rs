@@ -1,11 +1,11 @@
 //! `lanebook show`: a layout or an atom's operands as a grid in the terminal, or as a picture.
-use crate::args::{Colour, Show};
+use crate::args::{Colour, Show, View};
 use crate::notation;
 use crate::output;
 use crate::problem::{Excerpt, Problem, Problems};
 use crate::tables;
 use lanebook_draw::cell::Banks;
-use lanebook_draw::{DrawError, Picture, atom, layout, svg, text};
+use lanebook_draw::{DrawError, Picture, atom, banks, layout, physical, svg, text};
 use lanebook_gen::suggest::nearest;
 use lanebook_layout::AxisId;
 use lanebook_tables::Tables;
@@ -56,13 +56,27 @@ fn of_atom(args: &Show, tables: &Tables<'_>) -> Result<Picture, Problem> {
             return Err(Problem::usage(format!("{option} is for layouts; an atom's operands have their own"), format!("leave {option} out")));
         }
     }
-    let mut picture = atom::picture(tables, found).map_err(drawn)?;
-    picture.title = format!("{} on {}", found.name, arch.name);
+    if args.stride.is_some() && args.view != View::Banks {
+        return Err(Problem::usage("--stride says where address slots point, for --view banks", "add --view banks, or leave --stride out"));
+    }
+    let drawing = match args.view {
+        View::Elements => atom::picture(tables, found),
+        View::Lanes => physical::picture(tables, found),
+        View::Banks => banks::picture(arch, found, args.stride),
+    };
+    let mut picture = drawing.map_err(drawn)?;
+    picture.title = match args.view {
+        View::Banks => format!("banks of {} on {}", found.name, arch.name),
+        View::Elements | View::Lanes => format!("{} on {}", found.name, arch.name),
+    };
     picture.subtitle.push(format!("facts: {}", tables::status(found.status)));
     Ok(picture)
 }
 
 fn of_layout(args: &Show, tables: &Tables<'_>) -> Result<Picture, Problem> {
+    if args.view != View::Elements || args.stride.is_some() {
+        return Err(Problem::usage("--view and --stride are for atoms", "name an atom and its --arch; --unit shows the banks of a layout"));
+    }
     let (parsed, order) = notation::parse(&args.what).map_err(|error| malformed(&args.what, error))?;
     let view = parsed.view();
     let shape = match &args.shape {
@@ -77,7 +91,7 @@ fn of_layout(args: &Show, tables: &Tables<'_>) -> Result<Picture, Problem> {
                 "add --unit BITS, the bits of one step in memory (8 for bytes, 16 for f16)",
             ));
         }
-        (Some(unit_bits), arch) => Some(banks(tables, unit_bits, arch.as_deref(), args.banks)?),
+        (Some(unit_bits), arch) => Some(banks_of(tables, unit_bits, arch.as_deref(), args.banks)?),
     };
     if banks.is_some() && !view.axes().is_ok_and(|axes| axes.contains(&AxisId::M)) {
         return Err(Problem::usage("--unit shows bytes and banks, and this layout has no memory axis", "leave --unit out"));
@@ -85,7 +99,7 @@ fn of_layout(args: &Show, tables: &Tables<'_>) -> Result<Picture, Problem> {
     layout::picture(&view, &args.what, order, shape, banks).map_err(drawn)
 }
 
-fn banks(tables: &Tables<'_>, unit_bits: u32, arch: Option<&str>, count: u32) -> Result<Banks, Problem> {
+fn banks_of(tables: &Tables<'_>, unit_bits: u32, arch: Option<&str>, count: u32) -> Result<Banks, Problem> {
     if unit_bits == 0 || unit_bits > 1024 {
         return Err(Problem::usage(format!("--unit {unit_bits} is no width"), "give 1 to 1024 bits"));
     }

@@ -1,0 +1,123 @@
+//! `lanebook diff`: what one architecture has and another has not, figure by figure and atom by atom.
+use super::atoms::class;
+use crate::args::Diff;
+use crate::output;
+use crate::problem::Problems;
+use crate::table::{Align, Table};
+use crate::tables::{arch, counted, status};
+use lanebook_gen::sketch::ranges;
+use lanebook_tables::{Arch, AtomClass, Isa, Tables};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+/// Runs the command.
+pub fn run(args: &Diff, tables: &Tables<'_>) -> Result<(), Problems> {
+    let (_, first, first_isa) = arch(tables, &args.first)?;
+    let (_, second, second_isa) = arch(tables, &args.second)?;
+    let mut out = String::new();
+    figures(&mut out, tables, (first, first_isa), (second, second_isa));
+    atoms(&mut out, tables, first, second);
+    if out.is_empty() {
+        let _ = writeln!(out, "{} and {} have the same figures and atoms", first.name, second.name);
+    }
+    Ok(output::write(None, &out)?)
+}
+
+/// Everything about an architecture but its atoms, by what it is called.
+fn described(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>) -> BTreeMap<String, String> {
+    let mut out = BTreeMap::new();
+    let mut line = |key: &str, value: String| out.insert(key.to_string(), value);
+    line("vendor", arch.vendor.into());
+    line("instruction set", isa.name.into());
+    line("text version", arch.isa_version.into());
+    line("wave lanes", format!("{:?}", arch.wave_lanes));
+    line("threads of a group", arch.max_threads.to_string());
+    line("shared memory", format!("{} B, {} B statically", arch.shared.max_bytes, arch.shared.static_bytes));
+    line("inline integers", format!("{} to {}", arch.inline_integers.0, arch.inline_integers.1));
+    line("scalar reads", arch.scalar_reads.to_string());
+    for model in arch.banks {
+        let groups: Vec<String> = model.groups.iter().map(|mask| ranges(*mask)).collect();
+        let shown = if groups.len() > 4 { format!("{} | ... ({} groups)", groups[..2].join(" | "), groups.len()) } else { groups.join(" | ") };
+        line(&format!("banks {}", model.name), format!("{} of {} B, {shown} ({})", model.banks, model.bank_bytes, status(model.status)));
+    }
+    for counter in arch.counters {
+        let order = if counter.in_order { "in order" } else { "in any order" };
+        line(&format!("counter {}", counter.name), format!("to {}, {order}, {}", counter.max, tables.atom(counter.wait).map_or("?", |atom| atom.name)));
+    }
+    let access = |id: lanebook_tables::AccessId| tables.accesses.get(id.index()).copied().unwrap_or("?");
+    for rule in arch.sync {
+        let steps: Vec<String> = rule
+            .steps
+            .iter()
+            .map(|step| {
+                let values: Vec<String> = step.immediates.iter().map(i32::to_string).collect();
+                let name = tables.atom(step.atom).map_or("?", |atom| atom.name);
+                if values.is_empty() { name.to_string() } else { format!("{name} {}", values.join(" ")) }
+            })
+            .collect();
+        let text = if steps.is_empty() { "nothing".to_string() } else { steps.join("; ") };
+        line(&format!("sync {} -> {}", access(rule.producer), access(rule.consumer)), text);
+    }
+    let tag = |id: lanebook_tables::TagId| tables.tags.get(id.index()).copied().unwrap_or("?");
+    let mut hazards: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for hazard in arch.hazards {
+        hazards.entry(format!("wait {} -> {}", tag(hazard.producer), tag(hazard.consumer))).or_default().push(hazard.states.to_string());
+    }
+    out.extend(hazards.into_iter().map(|(key, states)| (key, format!("{} states", states.join(", ")))));
+    out
+}
+
+fn figures(out: &mut String, tables: &Tables<'_>, first: (&Arch<'_>, &Isa<'_>), second: (&Arch<'_>, &Isa<'_>)) {
+    let (a, b) = (described(tables, first.0, first.1), described(tables, second.0, second.1));
+    let keys: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+    let differing: Vec<&String> = keys.into_iter().filter(|key| a.get(*key) != b.get(*key)).collect();
+    if differing.is_empty() {
+        return;
+    }
+    out.push_str("figures\n");
+    for key in differing {
+        let shown = |map: &BTreeMap<String, String>| map.get(key).filter(|text| !text.is_empty()).cloned().unwrap_or_else(|| "-".into());
+        let width = first.0.name.len().max(second.0.name.len());
+        let _ = writeln!(out, "  {key}\n    {:<width$}  {}\n    {:<width$}  {}", first.0.name, shown(&a), second.0.name, shown(&b));
+    }
+}
+
+fn atoms(out: &mut String, tables: &Tables<'_>, first: &Arch<'_>, second: &Arch<'_>) {
+    let listed = |arch: &Arch<'_>| -> BTreeMap<String, (AtomClass, bool)> {
+        arch.atoms.iter().filter_map(|have| tables.atom(have.atom).map(|atom| (atom.name.to_string(), (atom.class, have.native)))).collect()
+    };
+    let (a, b) = (listed(first), listed(second));
+    let mut table = Table::new(&[("ATOM", Align::Left), ("CLASS", Align::Left), ("ONLY OR OTHERWISE ON", Align::Left)]);
+    let (mut only_a, mut only_b, mut other) = (0, 0, 0);
+    let names: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+    for name in names {
+        let (kind, said) = match (a.get(name), b.get(name)) {
+            (Some((kind, _)), None) => {
+                only_a += 1;
+                (*kind, format!("only {}", first.name))
+            }
+            (None, Some((kind, _))) => {
+                only_b += 1;
+                (*kind, format!("only {}", second.name))
+            }
+            (Some((kind, x)), Some((_, y))) if x != y => {
+                other += 1;
+                (*kind, format!("expanded by the assembler of {}", if *x { second.name } else { first.name }))
+            }
+            _ => continue,
+        };
+        table.row([name.clone(), class(kind).into(), said]);
+    }
+    if only_a + only_b + other > 0 {
+        let _ = writeln!(
+            out,
+            "atoms: {} only on {}, {} only on {}, {other} on both but not alike, {} alike",
+            only_a,
+            first.name,
+            only_b,
+            second.name,
+            counted(a.len() - only_a - other, "atom")
+        );
+        out.push_str(&table.render(2));
+    }
+}
