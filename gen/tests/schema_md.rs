@@ -1,7 +1,7 @@
 //! The examples of `hw-tables/SCHEMA.md` are read with the schema that they document.
 use lanebook_gen::diagnostics::Diagnostics;
 use lanebook_gen::families;
-use lanebook_gen::schema::{Arch, Atom, Broadcast, Group, HwFile, Isa, IsaFile, Operand, SourcesFile, unit};
+use lanebook_gen::schema::{Arch, Atom, AxesFile, Axis, Broadcast, Dtype, DtypesFile, Group, HwFile, Isa, IsaFile, Operand, SourcesFile, unit};
 use lanebook_gen::source::{Sources, Span};
 use lanebook_gen::spanned::{Entry, Spanned, read, whole};
 use serde::de::DeserializeOwned;
@@ -32,7 +32,7 @@ fn every_example_is_sound() {
     for block in text.split("```ron\n").skip(1).map(|rest| rest.split("```").next().unwrap()) {
         let mut sources = Sources::default();
         // Lists of entries and the architecture stand without what they are in.
-        let is_file = ["(sources:", "(\n    //", "(\n    isa:"].iter().any(|start| block.starts_with(start));
+        let is_file = ["(sources:", "(dtypes:", "(axes:", "(\n    //", "(\n    isa:"].iter().any(|start| block.starts_with(start));
         let text = match block {
             _ if is_file => block.to_string(),
             _ if block.starts_with("arch:") || block.starts_with("units:") => format!("({block})"),
@@ -43,6 +43,14 @@ fn every_example_is_sound() {
         if block.starts_with("(sources:") {
             parsed::<SourcesFile>(&sources, span);
             kinds.push("sources");
+        } else if block.starts_with("(dtypes:") {
+            for entry in parsed::<DtypesFile>(&sources, span).dtypes {
+                parsed::<Dtype>(&sources, entry.span);
+            }
+        } else if block.starts_with("(axes:") {
+            for entry in parsed::<AxesFile>(&sources, span).axes {
+                parsed::<Axis>(&sources, entry.span);
+            }
         } else if block.starts_with("(\n    isa:") {
             let file: IsaFile = parsed(&sources, span);
             parsed::<Isa>(&sources, file.isa.span);
@@ -116,4 +124,54 @@ fn units(sources: &Sources, span: Span) {
         let word = line.trim_start_matches("pub ").split(':').next().unwrap();
         assert!(text.contains(&format!("{word}:")), "SCHEMA.md shows no `{word}` of a matrix unit");
     }
+}
+
+/// Fields of the schema's records and words of its lists, read from its source: `(type, name)`.
+fn names(kind: &str) -> Vec<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/schema");
+    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    let mut out = Vec::new();
+    for path in paths {
+        let text = std::fs::read_to_string(path).unwrap();
+        let (mut owner, mut read) = (None::<String>, false);
+        for line in text.lines() {
+            if line.starts_with("#[derive(") {
+                read = line.contains("Deserialize");
+            } else if let Some(rest) = line.strip_prefix(&format!("pub {kind} ")).filter(|_| read) {
+                owner = Some(rest.split([' ', '<', '(']).next().unwrap_or_default().to_string());
+            } else if line == "}" {
+                owner = None;
+            } else if let (Some(owner), Some(rest)) = (&owner, line.strip_prefix("    ").filter(|rest| !rest.starts_with([' ', '/', '#', '}']))) {
+                let name = rest.strip_prefix("pub ").unwrap_or(rest).split([':', ',', '(', ' ', '{']).next().unwrap_or_default();
+                out.push((owner.clone(), name.to_string()));
+            }
+        }
+    }
+    assert!(out.len() > 20, "{kind}: {out:?}");
+    out
+}
+
+fn has_word(text: &str, word: &str, before: &str) -> bool {
+    let inside = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(word).any(|(at, _)| {
+        let rest = &text[at + word.len()..];
+        !text[..at].ends_with(inside) && !rest.starts_with(inside) && rest.starts_with(before)
+    })
+}
+
+/// Every field that the schema reads stands in an example, and every word of its closed lists is explained.
+#[test]
+fn every_field_and_word_is_documented() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../hw-tables/SCHEMA.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let examples: String = text.split("```ron\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
+    let fields = names("struct").into_iter().filter(|(_, name)| !has_word(&examples, name, ":"));
+    let snake = |name: &str| -> String {
+        let letters = name.chars().enumerate();
+        letters.flat_map(|(at, c)| (c.is_uppercase() && at > 0).then_some('_').into_iter().chain(c.to_lowercase())).collect()
+    };
+    let words = names("enum").into_iter().filter(|(_, name)| !has_word(&text, &snake(name), ""));
+    let missing: Vec<String> = fields.chain(words).map(|(owner, name)| format!("{owner}::{name}")).collect();
+    assert!(missing.is_empty(), "hw-tables/SCHEMA.md has no example of {}", missing.join(", "));
 }

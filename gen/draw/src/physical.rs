@@ -80,6 +80,12 @@ pub fn picture(tables: &Tables<'_>, atom: &Atom<'_>) -> Result<Picture, DrawErro
     for one in &wanted {
         grids(one, count, &mut panels)?;
     }
+    // What is narrow enough stands side by side.
+    if panels.len() == wanted.len() && panels.iter().map(Panel::columns).sum::<usize>() <= MOST_COLUMNS as usize {
+        for (column, panel) in panels.iter_mut().enumerate() {
+            panel.place = (column, 0);
+        }
+    }
     let coordinates = if atom.matrix.is_some() { "the row of A, C and D; the column of B" } else { "the first logical coordinate" };
     Ok(Picture {
         title: atom.name.to_string(),
