@@ -255,7 +255,9 @@ pub fn one_line(tree: &Tree) -> String {
 pub type Facts = BTreeMap<String, BTreeMap<String, (String, Span)>>;
 
 /// Lists whose entries are things of their own, with what one is called.
-const THINGS: [(&str, &str); 13] = [
+const THINGS: [(&str, &str); 15] = [
+    ("families", "family"),
+    ("broadcasts", "broadcast"),
     ("atoms", "atom"),
     ("groups", "group"),
     ("rules", "rule"),

@@ -25,11 +25,13 @@ pub fn run(args: &Check, tables: Option<&Path>) -> Result<(), Problems> {
     }
     let quiet = quiet.named("files");
     let mode = if args.draft { Mode::Draft } else { Mode::Release };
+    // As written: compiling adds what families stand for.
+    let written = args.against.as_ref().map(|_| sources.clone());
     let (sources, diagnostics, figures) = match compile_sources(sources, quiet, mode) {
         Ok(compiled) => {
             let mut found = audit::run(&compiled);
-            if let Some(against) = &args.against {
-                found.extend(differences(&wanted.root, against, &compiled.sources, Some(&compiled))?);
+            if let (Some(against), Some(written)) = (&args.against, &written) {
+                found.extend(differences(&wanted.root, against, written, Some(&compiled))?);
             }
             let tables = compiled.tables();
             let figures = Figures { architectures: tables.archs.len(), atoms: tables.atoms.len(), rules: tables.rules.rules.len() };
@@ -37,8 +39,8 @@ pub fn run(args: &Check, tables: Option<&Path>) -> Result<(), Problems> {
         }
         Err(failure) => {
             let mut found = failure.diagnostics;
-            if let Some(against) = &args.against {
-                found.extend(differences(&wanted.root, against, &failure.sources, None)?);
+            if let (Some(against), Some(written)) = (&args.against, &written) {
+                found.extend(differences(&wanted.root, against, written, None)?);
             }
             (failure.sources, found, None)
         }
