@@ -155,7 +155,7 @@ fn more(more: &model::More) -> t::MatrixMore<'static> {
         blocks: more.blocks,
         index: more.index,
         scales: more.scales,
-        moves: list(more.moves.iter().map(|(by, of, bits)| t::FieldMove { by: *by, of: *of, bits: *bits })),
+        moves: list(more.moves.iter().map(|(by, of, bits, lanes)| t::FieldMove { by: *by, of: *of, bits: *bits, lanes: *lanes })),
         broadcasts: list(more.broadcasts.iter().map(|(of, by, how)| match how {
             model::Use::Lanes(run, rows) => t::Broadcast::Lanes(*of, *by, *run, list(rows.iter().map(|row| list(row.iter().copied())))),
             model::Use::Blocks(member) => t::Broadcast::Blocks(*of, *by, *member),

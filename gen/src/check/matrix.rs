@@ -34,7 +34,7 @@ pub fn check(model: &HwModel) -> Diagnostics {
 
 /// What moves a layout is an immediate, and the moved layout stays inside the operand's registers.
 fn moves(atom: &Atom, more: &More, diags: &mut Diagnostics) {
-    for (by, of, bits) in &more.moves {
+    for (by, of, bits, _) in &more.moves {
         let (Some(by), Some(of)) = (atom.operands.get(usize::from(*by)), atom.operands.get(usize::from(*of))) else { continue };
         let Some(range) = by.range.as_ref().filter(|_| by.role == Role::Immediate) else {
             let message = format!("operand `{}` moves a layout and is not an immediate with a range", by.name.value);

@@ -109,8 +109,8 @@ pub struct Operand {
     pub range: Option<Spanned<(i64, i64)>>,
     /// Fixed register that the text does not show.
     pub implicit: bool,
-    /// Immediates that move the layout, and by how many bits a unit.
-    pub moved: Vec<(Name, u16)>,
+    /// Immediates that move the layout, and by how many bits and lanes a unit.
+    pub moved: Vec<(Name, u16, u16)>,
     /// Its part in a family.
     pub vary: Vary,
 }
@@ -414,7 +414,7 @@ impl Resolver<'_> {
             rest: entry.rest,
             range: range(entry),
             implicit: entry.implicit,
-            moved: entry.moved.iter().map(|moved| (moved.by.clone(), moved.bits)).collect(),
+            moved: entry.moved.iter().map(|moved| (moved.by.clone(), moved.bits, moved.lanes)).collect(),
             vary: Vary::default(),
         }
     }

@@ -42,8 +42,8 @@ pub struct More {
     pub index: Option<u8>,
     /// Operands with block scales of A and B.
     pub scales: (Option<u8>, Option<u8>),
-    /// (immediate, operand, bits a unit).
-    pub moves: Vec<(u8, u8, u16)>,
+    /// (immediate, operand, bits a unit, lanes a unit).
+    pub moves: Vec<(u8, u8, u16, u16)>,
     /// (operand, immediate, what it does; for blocks with the second immediate).
     pub broadcasts: Vec<(u8, u8, Use)>,
 }
@@ -94,8 +94,8 @@ pub(super) fn resolve(entry: &Spanned<schema::Matrix>, operands: &[Operand], nam
     let scales = (entry.scale_a.as_ref().and_then(&mut find), entry.scale_b.as_ref().and_then(&mut find));
     let mut moves = Vec::new();
     for (of, operand) in (0u8..).zip(operands) {
-        for (by, bits) in &operand.moved {
-            moves.extend(find(by).map(|by| (by, of, *bits)));
+        for (by, bits, lanes) in &operand.moved {
+            moves.extend(find(by).map(|by| (by, of, *bits, *lanes)));
         }
     }
     let mut broadcasts = Vec::new();

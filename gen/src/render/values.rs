@@ -95,7 +95,7 @@ structs! {
     OffsetField { operand, min, max, scale, on_from, on_to }
     MatrixShape { m, n, k, a, b, c, d }
     MatrixMore<'_> { blocks, index, scales, moves, broadcasts }
-    FieldMove { by, of, bits }
+    FieldMove { by, of, bits, lanes }
     AtomCost { issue, cycles }
     CounterUse { counter, unordered }
     Source<'_> { key, title }

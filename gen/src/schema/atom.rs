@@ -167,7 +167,11 @@ pub struct Moved {
     /// The immediate operand.
     pub by: Name,
     /// Bits a unit.
+    #[serde(default)]
     pub bits: u16,
+    /// Lanes a unit.
+    #[serde(default)]
+    pub lanes: u16,
 }
 
 fn one() -> Number<u8> {

@@ -17,7 +17,7 @@ pub struct MatrixMore<'a> {
     pub broadcasts: &'a [Broadcast<'a>],
 }
 
-/// Each unit of an immediate moves an operand's layout up by some bits: which half of a register, which set of indices.
+/// Each unit of an immediate moves an operand's layout up by some bits or lanes: which half of a register, which set of indices, whose register.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct FieldMove {
     /// The immediate.
@@ -26,6 +26,8 @@ pub struct FieldMove {
     pub of: u8,
     /// Bits a unit.
     pub bits: u16,
+    /// Lanes a unit.
+    pub lanes: u16,
 }
 
 /// What a modifier makes of an operand: which part of it is read in place of which.

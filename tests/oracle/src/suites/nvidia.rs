@@ -13,7 +13,7 @@ mod swizzle;
 mod tensor;
 mod tma;
 
-use super::fragment::instances;
+use super::fragment::{all_instances, instances};
 use super::{Case, Suite, Verdict, has_any};
 use serde_json::Value;
 
@@ -62,6 +62,9 @@ impl Suite for Nvidia {
         let Some(ptx) = record["ptx"].as_str() else {
             return Verdict::Skipped(NO_FORM);
         };
+        if record.get("byte_ids").is_some() {
+            return matrix::scales(all_instances(), record).unwrap_or_else(Verdict::Differ);
+        }
         let found = instances(ptx);
         let Some(first) = found.first() else {
             return Verdict::Skipped(NO_ATOM);
