@@ -53,10 +53,6 @@ impl<'t> TableTiles<'t> {
         if atom.product().is_none() {
             return;
         }
-        // Sparse and several products at once have other operands.
-        if atom.more.is_some_and(|more| more.index.is_some() || more.blocks > 1) {
-            return;
-        }
         let instance = match any {
             true => Some(atom.usual()),
             false => atom.with_columns(request.n),
