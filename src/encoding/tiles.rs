@@ -1,6 +1,5 @@
 //! Tiles of matrix instructions, read from the operand layouts of atoms.
 
-use lanebook_layout::convert::to_affine;
 use lanebook_layout::triton::{EncodingError, MatrixTiles, MatrixUnit, Tile, TileBit, TileRequest, TileSide};
 use lanebook_layout::{AxisId, LayoutRef};
 use lanebook_tables::{ArchId, Atom, Instance, MatrixShape, Operand, Tables};
@@ -112,45 +111,57 @@ fn warps_of(operand: &Operand<'_>) -> u16 {
 /// Register bits count elements; places in a register that no element has (upper halves, say) are not counted.
 ///
 /// # Errors
-/// [`EncodingError::OddTile`] if an element bit is no single bit of lane, register or warp.
+/// [`EncodingError::OddTile`] if an element bit is no single bit of lane, register or warp, or two are the same;
+/// [`EncodingError::Layout`] for numbers that are not known.
 pub fn tile_of(layout: &LayoutRef<'_>, element_bits: u16, rows: u16, cols: u16) -> Result<Tile, EncodingError> {
-    let affine = to_affine(layout)?;
-    let (ins, outs) = (affine.linear.ins(), affine.linear.outs());
-    let (row_bits, col_bits) = (log2(rows)?, log2(cols)?);
-    if ins.bits() < row_bits.saturating_add(col_bits) {
-        return Err(EncodingError::OddTile);
-    }
-    // Which element bit each register bit and lane bit moves.
+    let (row_bits, col_bits, element) = (log2(rows)?, log2(cols)?, log2(element_bits)?);
+    let all = row_bits.saturating_add(col_bits);
+    // Which element bit each register bit and lane bit moves. Read off the iters, fastest first: columns, then rows.
     let mut registers = [None::<TileBit>; 16];
     let mut lanes = [TileBit::Copy; 7];
-    for (k, column) in (0u8..row_bits.saturating_add(col_bits)).zip(affine.linear.columns()) {
-        let bit = k.checked_sub(col_bits).map_or(TileBit::Col(k), TileBit::Row);
-        let part = |axis: AxisId| outs.extract(*column, axis).unwrap_or(0);
-        let (lane, place, warp) = (part(AxisId::LANE), part(AxisId::BIT), part(AxisId::WARP));
-        if lane.count_ones().saturating_add(place.count_ones()).saturating_add(warp.count_ones()) != 1 {
-            return Err(EncodingError::OddTile);
-        }
-        if warp != 0 {
+    let (mut k, mut lane_bits, mut warps) = (0u8, 0u32, 0u64);
+    for it in layout.shard.iter().chain(layout.replica) {
+        let extent = it.extent_value()?;
+        let stride = u64::try_from(it.stride_value()?).map_err(|_| EncodingError::OddTile)?;
+        if extent == 1 {
             continue;
         }
-        let slot = if lane != 0 {
-            lanes.get_mut(lane.trailing_zeros() as usize).map(|slot| *slot = bit)
-        } else {
-            registers.get_mut(place.trailing_zeros() as usize).map(|slot| *slot = Some(bit))
-        };
-        slot.ok_or(EncodingError::OddTile)?;
-    }
-    let mut tile = Tile::default();
-    let element = log2(element_bits)?;
-    for (k, bit) in (0u8..).zip(registers) {
-        if let Some(bit) = bit {
-            if k < element {
-                return Err(EncodingError::OddTile);
+        if !extent.is_power_of_two() || !stride.is_power_of_two() {
+            return Err(EncodingError::OddTile);
+        }
+        for up in 0..extent.trailing_zeros() {
+            let place = stride.trailing_zeros().saturating_add(up);
+            if it.axis() == AxisId::LANE {
+                lane_bits = lane_bits.max(place.saturating_add(1));
             }
-            tile.register.push(bit)?;
+            // Copies come after all of the element's bits.
+            if k >= all {
+                continue;
+            }
+            let bit = k.checked_sub(col_bits).map_or(TileBit::Col(k), TileBit::Row);
+            k = k.saturating_add(1);
+            match it.axis() {
+                AxisId::LANE => match lanes.get_mut(place as usize) {
+                    Some(slot @ TileBit::Copy) => *slot = bit,
+                    _ => return Err(EncodingError::OddTile),
+                },
+                AxisId::BIT => match registers.get_mut(place as usize) {
+                    Some(slot @ None) if place >= u32::from(element) => *slot = Some(bit),
+                    _ => return Err(EncodingError::OddTile),
+                },
+                AxisId::WARP if warps.checked_shr(place).is_some_and(|w| w & 1 == 0) => warps |= 1u64.checked_shl(place).unwrap_or(0),
+                _ => return Err(EncodingError::OddTile),
+            }
         }
     }
-    for bit in lanes.iter().take(usize::from(outs.bits_of(AxisId::LANE))) {
+    if k < all {
+        return Err(EncodingError::OddTile);
+    }
+    let mut tile = Tile::default();
+    for bit in registers.into_iter().flatten() {
+        tile.register.push(bit)?;
+    }
+    for bit in lanes.iter().take(lane_bits as usize) {
         tile.lane.push(*bit)?;
     }
     Ok(tile)

@@ -3,7 +3,8 @@
 //! To narrower elements (down) the contiguous iter of extent `n` becomes `n * factor` elements, other strides are
 //! multiplied. To wider ones (up) strides are divided, and iters that walk inside the wider element become one run of
 //! them; an element that is partly used counts whole, so `5:1` of 16 bits is `3:1` of 32. Where CuTe rounds a stride
-//! that falls between two of the new elements, or widens several iters of stride 1, this is refused or done once.
+//! that falls between two of the new elements, or widens several iters of stride 1, this is refused or done once. A
+//! run-time stride is never taken for the contiguous one.
 
 use crate::axis::AxisId;
 use crate::error::{Error, Result};
@@ -112,7 +113,9 @@ impl Ratio {
             }
             let stride = it.stride().value()?;
             if stride < 0 || !self.touches_all(it.extent(), stride) {
-                return Err(self.fault(position(k), stride));
+                // A shorter walk may touch them all.
+                let open = stride >= 0 && it.extent().as_known().is_none();
+                return Err(if open { it.extent().needs_value(it.extent()) } else { self.fault(position(k), stride) });
             }
             count = count.saturating_add(1);
             let way = match it.extent().as_known() {
@@ -133,7 +136,9 @@ impl Ratio {
         let ends = |x: i64| x.checked_div(num);
         let inside = total.saturating_sub(way) < num && ends(total) == ends(way);
         if self.den != 1 || num.checked_rem(stride) != Some(0) || !inside || total == i64::MAX {
-            return Err(self.fault(at, stride));
+            // How far a run-time extent reaches decides whether the others stay inside.
+            let open = iters.iter().zip(&runs).find(|(it, run)| **run && it.extent().as_known().is_none());
+            return Err(open.map_or(self.fault(at, stride), |(it, _)| it.extent().needs_value(it.extent())));
         }
         Ok(runs)
     }

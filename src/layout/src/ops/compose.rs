@@ -46,6 +46,10 @@ pub fn compose(a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<Layout> {
 /// Appends `a` after `b` as one node, without what `a` has beside its shard; whether a leaf was split.
 #[inline(never)]
 pub(crate) fn push_composed(out: &mut Layout, a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<bool> {
+    push_pieces(out, a, b).map_err(|e| super::or_symbol(e, a.shard))
+}
+
+fn push_pieces(out: &mut Layout, a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<bool> {
     refuse_rest(b)?;
     super::refuse_other_axes(b.shard, AxisId::M)?;
     let mut modes = Iters::new();
@@ -122,8 +126,10 @@ fn walk(modes: &Iters, reach: &mut [Reach; MAX_ITERS], leaf: usize, b: &Iter, pi
             return push(pieces, step(left)?);
         }
         let extent = mode.extent();
-        let misfit = || match (stride.as_known(), extent.as_known()) {
-            (Some(stride), Some(extent)) => Error::StrideDivisibility { leaf, stride, extent },
+        let misfit = || match (stride.as_known(), extent.as_known(), left.as_known()) {
+            (Some(stride), Some(extent), Some(_)) => Error::StrideDivisibility { leaf, stride, extent },
+            // A leaf that is short enough may stay within the mode.
+            (Some(_), Some(_), None) => left.needs_value(left),
             _ => stride.needs_value(extent),
         };
         if stride.compare(extent) != Some(Ordering::Less) {

@@ -1,7 +1,7 @@
 //! Dividing a layout by a tile, and repeating a layout as a tile.
 
 use super::complement::push_complement;
-use super::{Iters, coalesced, compose, push, push_composed, refuse_rest, tree_of};
+use super::{Iters, coalesced, compose, or_symbol, push, push_composed, refuse_rest, tree_of};
 use crate::axis::AxisId;
 use crate::error::{Error, Limit, Result};
 use crate::layout::{Iter, Layout, LayoutRef, MAX_MODES, position};
@@ -123,11 +123,11 @@ pub fn divide(l: &LayoutRef<'_>, atom: &LayoutRef<'_>) -> Result<Layout> {
         out = Layout::new();
         out.open()?;
         for (k, ((whole, _), (part, _))) in l.modes().zip(atom.modes()).enumerate() {
-            out.push_node(&tree_of(&quotient(whole, part, position(k))?, whole)?.view())?;
+            out.push_node(&tree_of(&quotient(whole, part, position(k)).map_err(|e| or_symbol(e, whole))?, whole)?.view())?;
         }
         out.close()?;
     } else {
-        out = tree_of(&quotient(l.shard, atom.shard, 0)?, l.shard)?;
+        out = tree_of(&quotient(l.shard, atom.shard, 0).map_err(|e| or_symbol(e, l.shard))?, l.shard)?;
     }
     out.copy_rest(l)?;
     out.view().check()?;
@@ -152,11 +152,11 @@ pub fn divide_right(l: &LayoutRef<'_>, upper: &LayoutRef<'_>) -> Result<Layout> 
         out = Layout::new();
         out.open()?;
         for (k, ((whole, _), (part, _))) in l.modes().zip(upper.modes()).enumerate() {
-            out.push_node(&tree_of(&below(whole, part, position(k))?, whole)?.view())?;
+            out.push_node(&tree_of(&below(whole, part, position(k)).map_err(|e| or_symbol(e, whole))?, whole)?.view())?;
         }
         out.close()?;
     } else {
-        out = tree_of(&below(l.shard, upper.shard, 0)?, l.shard)?;
+        out = tree_of(&below(l.shard, upper.shard, 0).map_err(|e| or_symbol(e, l.shard))?, l.shard)?;
     }
     out.copy_rest(l)?;
     out.view().check()?;
@@ -169,10 +169,11 @@ fn below(whole: &[Iter], part: &[Iter], mode: u8) -> Result<Iters> {
     for (k, p) in part.iter().rev().enumerate() {
         let fault = Error::NotDivisible { mode, part: position(k) };
         let w = whole.pop().ok_or(fault)?;
-        let times = w.extent().div_exact(p.extent()).ok_or(fault)?;
-        if w.axis() != p.axis() || w.stride().checked_mul(times)? != p.stride() {
+        if w.axis() != p.axis() {
             return Err(fault);
         }
+        let times = multiple(w.extent(), p.extent(), fault)?;
+        same(w.stride().checked_mul(times)?, p.stride(), fault)?;
         if times != Int::ONE {
             push(&mut whole, Iter::symbolic(times, w.stride(), w.axis())?)?;
         }
@@ -187,10 +188,11 @@ fn quotient(whole: &[Iter], part: &[Iter], mode: u8) -> Result<Iters> {
     for (k, p) in part.iter().enumerate() {
         let fault = Error::NotDivisible { mode, part: position(k) };
         let w = front.take().ok_or(fault)?;
-        if w.axis() != p.axis() || w.stride() != p.stride() {
+        if w.axis() != p.axis() {
             return Err(fault);
         }
-        let times = w.extent().div_exact(p.extent()).ok_or(fault)?;
+        same(w.stride(), p.stride(), fault)?;
+        let times = multiple(w.extent(), p.extent(), fault)?;
         front = if times == Int::ONE { rest.next() } else { Some(Iter::symbolic(times, w.stride().checked_mul(p.extent())?, w.axis())?) };
     }
     let mut out = Iters::new();
@@ -198,4 +200,18 @@ fn quotient(whole: &[Iter], part: &[Iter], mode: u8) -> Result<Iters> {
         push(&mut out, it)?;
     }
     Ok(out)
+}
+
+/// That two numbers are equal; the error names a symbol if its value decides.
+fn same(a: Int, b: Int, fault: Error) -> Result<()> {
+    if a == b {
+        return Ok(());
+    }
+    Err(if a.compare(b).is_some() { fault } else { a.needs_value(b) })
+}
+
+/// `whole / part`; the error names a symbol if its value decides.
+fn multiple(whole: Int, part: Int, fault: Error) -> Result<Int> {
+    let known = whole.as_known().is_some() && part.as_known().is_some();
+    whole.div_exact(part).ok_or(if known { fault } else { whole.needs_value(part) })
 }

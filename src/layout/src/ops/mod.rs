@@ -130,6 +130,25 @@ pub(crate) fn continues(a: &Iter, b: &Iter) -> bool {
     a.axis() == b.axis() && a.extent().checked_mul(a.stride()) == Ok(b.stride())
 }
 
+/// What to refuse with when iters were coalesced and `fault` came of it: a symbol whose value decides whether two
+/// neighbours are contiguous, if there is one.
+pub(crate) fn or_symbol(fault: Error, iters: &[Iter]) -> Error {
+    if !matches!(fault, Error::StrideDivisibility { .. } | Error::ExtentDivisibility { .. } | Error::Carry { .. } | Error::NotDivisible { .. }) {
+        return fault;
+    }
+    let mut last: Option<&Iter> = None;
+    for it in iters.iter().filter(|it| !it.is_unit()) {
+        if let Some(before) = last.filter(|b| b.axis() == it.axis())
+            && let Ok(end) = before.extent().checked_mul(before.stride())
+            && end.compare(it.stride()).is_none()
+        {
+            return end.needs_value(it.stride());
+        }
+        last = Some(it);
+    }
+    fault
+}
+
 /// A leaf or a tuple of leaves; `1:0` (on the axis of `source`) for no iter.
 pub(crate) fn tree_of(iters: &[Iter], source: &[Iter]) -> Result<Layout> {
     let mut out = Layout::new();

@@ -14,6 +14,7 @@ mod notation;
 mod refusals;
 mod seed_cute;
 mod seed_tirx;
+mod symbolic;
 mod tilelang;
 mod tirx_forms;
 mod tirx_laws;

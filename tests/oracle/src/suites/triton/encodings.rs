@@ -13,13 +13,18 @@ const MISNAMED: &str = "nvmma without swizzle, transposed, rank 3 and more: Trit
 
 /// Whether the peer's layout of a transposed tile without swizzle is not what `transposed` says: its lowest offset does not
 /// move along the first dimension, though that has more than one element, or some of its offsets hold copies. Ours must be
-/// a bijection whose lowest offset does, if any.
+/// onto, without copies in a block, and its lowest offset must, if any.
 fn misnamed(encoding: &Encoding, found: &Linear<Hw, Logical>, expected: &Linear<Hw, Logical>) -> bool {
     let Base::Nvmma(n) = &encoding.base else { return false };
     let first = |l: &Linear<Hw, Logical>| l.column_on(AxisId::M, 0, AxisId::dim(0)) == Some(1);
     let wide = found.outs().bits_of(AxisId::dim(0)) > 0;
-    let wrong = (wide && !first(expected)) || !expected.is_injective();
-    n.swizzle_bytes == 0 && n.transposed && n.rank > 2 && first(found) == wide && found.is_bijective() && wrong
+    // Blocks may share data; a block's own offsets may not.
+    let wastes = |l: &Linear<Hw, Logical>| {
+        let dims: Vec<AxisId> = l.outs().iter().map(|d| d.0).collect();
+        l.sublayout(&[AxisId::M], &dims).is_ok_and(|own| !own.is_injective())
+    };
+    let wrong = (wide && !first(expected)) || wastes(expected);
+    n.swizzle_bytes == 0 && n.transposed && n.rank > 2 && first(found) == wide && found.is_surjective() && !wastes(found) && wrong
 }
 
 /// An encoding with its linear layout.
