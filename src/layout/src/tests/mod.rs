@@ -8,6 +8,7 @@ mod cute_laws;
 mod cute_seed;
 mod cute_text;
 mod errors;
+mod large;
 mod laws;
 mod linear;
 mod notation;

@@ -40,7 +40,7 @@ fn layout(random: &mut Random, sym: SymId) -> Layout {
 }
 
 /// An operation on one or two layouts.
-type Operation = (&'static str, fn(&LayoutRef<'_>, &LayoutRef<'_>) -> Result<Layout>);
+pub(super) type Operation = (&'static str, fn(&LayoutRef<'_>, &LayoutRef<'_>) -> Result<Layout>);
 
 fn tiled(op: fn(&LayoutRef<'_>, &Tiler<'_>) -> Result<Layout>, a: &LayoutRef<'_>, b: &LayoutRef<'_>) -> Result<Layout> {
     op(a, &Tiler::Layout(*b))
@@ -51,7 +51,7 @@ fn by_shape(op: fn(&LayoutRef<'_>, &Tiler<'_>) -> Result<Layout>, a: &LayoutRef<
     op(a, &Tiler::Shape(tile.view()))
 }
 
-const OPERATIONS: [Operation; 24] = [
+pub(super) const OPERATIONS: [Operation; 24] = [
     ("coalesce", |a, _| ops::coalesce(a)),
     ("flatten", |a, _| ops::flatten(a)),
     ("filter", |a, _| cute::filter(a)),
