@@ -17,11 +17,14 @@ pub struct TableTiles<'t> {
     arch: ArchId,
 }
 
+/// The accumulator has the width asked for; k is the one asked for; bits of k in an operand; the operand is in registers.
+type Merit = (bool, bool, u32, bool);
+
 /// An atom with what the choice looks at; larger is better.
 struct Candidate<'t> {
     instance: Instance<'t>,
     shape: MatrixShape,
-    merit: (bool, bool, u32, bool),
+    merit: Merit,
 }
 
 impl<'t> TableTiles<'t> {
@@ -47,9 +50,19 @@ impl<'t> TableTiles<'t> {
         best.map(|b| (b.instance, b.shape))
     }
 
-    /// Takes the atom if it fits and is better.
+    /// Takes the atom if it fits and is better. The cheapest questions come first: most atoms are no matrix instructions, and
+    /// most of those are no better than what is there.
     fn offer(&self, atom: &'t Atom<'t>, request: &TileRequest, any: bool, best: &mut Option<Candidate<'t>>) {
-        if atom.product().is_none() {
+        let Some(usual) = atom.product() else { return };
+        let known = best.as_ref().map(|b| b.merit);
+        // A parameter that changes the columns and nothing else leaves the merit as it is.
+        let fixed = || !atom.params().any(|(_, vary)| vary.grows.1 && (vary.grows.0 || vary.grows.2));
+        if known.is_some_and(|known| self.merit(atom, &usual, request) <= known) && fixed() {
+            return;
+        }
+        let Some(d) = atom.operands.get(usize::from(usual.d)) else { return };
+        let warps = warps_of(d);
+        if (warps > 1) != (request.unit == MatrixUnit::WarpGroup) {
             return;
         }
         let instance = match any {
@@ -57,21 +70,21 @@ impl<'t> TableTiles<'t> {
             false => atom.with_columns(request.n),
         };
         let Some((instance, shape)) = instance.and_then(|i| Some((i, i.shape()?))) else { return };
-        let Some(d) = atom.operands.get(usize::from(shape.d)) else { return };
-        let warps = warps_of(d);
-        if (warps > 1) != (request.unit == MatrixUnit::WarpGroup) {
-            return;
-        }
         if !any && shape.m != request.m.saturating_mul(warps) {
             return;
         }
-        let bits = |operand: &Operand<'_>| operand.dtype.and_then(|id| self.tables.dtype(id)).map_or(0, |d| d.bits);
-        let depth_bits = atom.operands.get(usize::from(shape.a)).map_or(0, |a| u32::from(bits(a)).saturating_mul(u32::from(shape.k)));
-        let in_registers = atom.operands.get(usize::from(operand(&shape, request.side))).is_some_and(|o| o.layout.is_some());
-        let merit = (request.accumulator_bits == 0 || bits(d) == request.accumulator_bits, shape.k == request.k, depth_bits, in_registers);
-        if best.as_ref().is_none_or(|b| merit > b.merit) {
+        let merit = self.merit(atom, &shape, request);
+        if known.is_none_or(|known| merit > known) {
             *best = Some(Candidate { instance, shape, merit });
         }
+    }
+
+    /// What makes one atom better than another, most important first.
+    fn merit(&self, atom: &Atom<'_>, shape: &MatrixShape, request: &TileRequest) -> Merit {
+        let bits = |number: u8| atom.operands.get(usize::from(number)).and_then(|o| self.tables.dtype(o.dtype?)).map_or(0, |d| d.bits);
+        let depth_bits = u32::from(bits(shape.a)).saturating_mul(u32::from(shape.k));
+        let in_registers = atom.operands.get(usize::from(operand(shape, request.side))).is_some_and(|o| o.layout.is_some());
+        (request.accumulator_bits == 0 || bits(shape.d) == request.accumulator_bits, shape.k == request.k, depth_bits, in_registers)
     }
 
     /// Bits of an operand's register tuple in one lane.
@@ -82,9 +95,14 @@ impl<'t> TableTiles<'t> {
     }
 
     fn read(&self, instance: &Instance<'_>, number: u8, side: TileSide, rows: u16, cols: u16) -> Result<Tile, EncodingError> {
-        let layout = instance.layout(number).ok_or(EncodingError::OperandInMemory { operand: 1 })?;
+        let nowhere = EncodingError::OperandInMemory { operand: 1 };
+        let operand = instance.atom.operands.get(usize::from(number)).ok_or(nowhere)?;
         let bits = instance.dtype(number).and_then(|id| self.tables.dtype(id)).map_or(0, |d| d.bits);
-        let mut tile = tile_of(&layout.view(), bits, rows, cols)?;
+        // Only a layout that is in proportion to a parameter has to be made.
+        let mut tile = match operand.vary.and_then(|v| v.scaled_by) {
+            None => tile_of(operand.layout.ok_or(nowhere)?, bits, rows, cols)?,
+            Some(_) => tile_of(&instance.layout(number).ok_or(nowhere)?.view(), bits, rows, cols)?,
+        };
         tile.run = tile.run_of(side);
         Ok(tile)
     }

@@ -76,15 +76,14 @@ impl<'a> Atom<'a> {
     /// The instance of a matrix instruction with so many columns, otherwise usual.
     #[must_use]
     pub fn with_columns(&'a self, n: u16) -> Option<Instance<'a>> {
+        let most = self.matrix?.n;
         let mut instance = self.usual();
-        let growing = self.params().position(|(_, vary)| vary.grows.1);
-        if let Some((at, count)) = growing.and_then(|at| Some((at, self.params().nth(at)?.1.count()))) {
-            for pick in 0..count {
-                *instance.picks.get_mut(at)? = pick;
-                if instance.shape()?.n == n {
-                    break;
-                }
-            }
+        if most != n {
+            // The usual instance has the greatest value; columns are in proportion to it.
+            let (at, vary) = self.params().enumerate().map(|(at, (_, vary))| (at, vary)).find(|(_, vary)| vary.grows.1)?;
+            let wanted = u32::from(n).checked_mul(u32::from(*vary.values.last()?))?;
+            let value = u16::try_from(wanted.checked_div(u32::from(most))?).ok()?;
+            *instance.picks.get_mut(at)? = u16::try_from(vary.values.binary_search(&value).ok()?).ok()?;
         }
         (instance.shape()?.n == n).then_some(instance)
     }
