@@ -178,3 +178,16 @@ fn both_forms_count_alike() {
     }
     assert!(seen > 100, "{seen}");
 }
+
+/// An operand whose instruction names a k that the architecture does not have: lanes share k in the manner of its other
+/// instructions, in one run each (recorded from Triton).
+#[test]
+fn a_foreign_k_is_one_run() {
+    let arch = TABLES.arch_named("gfx950").unwrap();
+    let text = "#ttg.dot_op<{opIdx = 0, parent = #ttg.amd_mfma<{version = 4, warpsPerCTA = [2, 2], instrShape = [16, 16, 8], isTransposed = true, tilesPerWarp = [2, 1]}>, kWidth = 16}>";
+    let form = to_linear(&TABLES, arch, &e(text), &[256, 32]).unwrap();
+    let on = |axis: AxisId, dim: u8| -> Vec<u64> { (0..form.ins().bits_of(axis)).map(|b| form.column_on(axis, b, AxisId::dim(dim)).unwrap()).collect() };
+    assert_eq!(on(AxisId::REGISTER, 1), [1, 2, 4, 8, 0, 0, 0]);
+    assert_eq!(on(AxisId::REGISTER, 0), [0, 0, 0, 0, 16, 64, 128]);
+    assert_eq!((on(AxisId::LANE, 0), on(AxisId::LANE, 1)), ([1, 2, 4, 8, 0, 0].into(), [0, 0, 0, 0, 16, 0].into()));
+}

@@ -17,8 +17,9 @@ pub struct TableTiles<'t> {
     arch: ArchId,
 }
 
-/// The accumulator has the width asked for; k is the one asked for; bits of k in an operand; the operand is in registers.
-type Merit = (bool, bool, u32, bool);
+/// The accumulator has the width asked for; k is the one asked for; or else a lane's k is one run; bits of k in an
+/// operand; the operand is in registers.
+type Merit = (bool, bool, bool, u32, bool);
 
 /// An atom with what the choice looks at; larger is better.
 struct Candidate<'t> {
@@ -83,8 +84,13 @@ impl<'t> TableTiles<'t> {
     fn merit(&self, atom: &Atom<'_>, shape: &MatrixShape, request: &TileRequest) -> Merit {
         let bits = |number: u8| atom.operands.get(usize::from(number)).and_then(|o| self.tables.dtype(o.dtype?)).map_or(0, |d| d.bits);
         let depth_bits = u32::from(bits(shape.a)).saturating_mul(u32::from(shape.k));
-        let in_registers = atom.operands.get(usize::from(operand(shape, request.side))).is_some_and(|o| o.layout.is_some());
-        (request.accumulator_bits == 0 || bits(shape.d) == request.accumulator_bits, shape.k == request.k, depth_bits, in_registers)
+        let layout = atom.operands.get(usize::from(operand(shape, request.side))).and_then(|o| o.layout);
+        // Another generation's k stands for the manner in which lanes share it, not for halves that lie apart.
+        let runs = layout.map_or(0, |l| l.shard.iter().filter(|it| it.axis() == AxisId::BIT && !it.is_unit()).count());
+        let one_run = runs <= 1 && bits(operand(shape, request.side)).is_power_of_two();
+        let own_k = shape.k == request.k;
+        let plain = own_k || request.k == 0 || request.side == TileSide::D || one_run;
+        (request.accumulator_bits == 0 || bits(shape.d) == request.accumulator_bits, own_k, plain, depth_bits, layout.is_some())
     }
 
     /// Bits of an operand's register tuple in one lane.
