@@ -4,7 +4,8 @@ use super::choose::{Chooser, Movement, MovementEnd, Staged, full};
 use super::evaluate::EndMap;
 use super::matrix::blocked;
 use super::search::power;
-use crate::ir::{Def, Op, Value, words};
+use super::written;
+use crate::ir::{AttrValue, Def, Op, Value, words};
 use crate::map::{MemoryMap, SharedLayout, TileShape, log2_exact};
 use crate::plan::{AllocPlan, GlobalPlan, PlanError, PlanPool};
 use lanebook_layout::PostMap;
@@ -90,10 +91,22 @@ impl Chooser<'_, '_, '_, '_> {
             return Err(PlanError::Unsupported(op));
         }
         let shape = self.shape_of(op, value)?;
-        let layout = SharedLayout { row_major: true, post: PostMap::None };
+        let written = self.written(op, value).map(|text| written::shared(text, shape).map_err(|why| PlanError::Written { op, why })).transpose()?;
+        let layout = written.unwrap_or(SharedLayout { row_major: true, post: PostMap::None });
         let capacity = self.plan.allocs.capacity();
-        let alloc = AllocPlan { value, shape, layout, bytes: 0, align: 16, offset: 0 };
+        let alloc = AllocPlan { value, shape, layout, fixed: written.is_some(), bytes: 0, align: 16, offset: 0 };
         self.plan.allocs.push(alloc).map_err(|_| full(PlanPool::Allocs, capacity))
+    }
+
+    /// The layout text of a shared tile: the allocation's attribute, or what its type says.
+    fn written(&self, op: Op, value: Value) -> Option<&str> {
+        let program = self.program;
+        let of_op = match program.attr(op, words::LAYOUT) {
+            Some(AttrValue::Layout(name) | AttrValue::Text(name)) => Some(program.text(name)),
+            Some(AttrValue::Alias(name)) => program.alias(program.text(name)),
+            _ => None,
+        };
+        of_op.or_else(|| program.layout_text(&program.type_of(value)))
     }
 
     fn memory_end(&mut self, op: Op, operand: usize, shape: TileShape) -> Result<MovementEnd, PlanError> {

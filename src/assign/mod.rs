@@ -15,5 +15,6 @@ mod flow;
 pub mod matrix;
 pub mod mover;
 mod search;
+mod written;
 
 pub use choose::{Movement, Staged, Workspace, choose};

@@ -47,7 +47,8 @@ impl Chooser<'_, '_, '_, '_> {
         let alloc = *self.plan.allocs.get(index).ok_or(PlanError::UnknownArch)?;
         let mut best: Option<(SharedLayout, u32)> = None;
         let mut failure: Option<PlanError> = None;
-        for layout in candidates(alloc.shape, self.family) {
+        let fixed = alloc.fixed.then_some(alloc.layout);
+        for layout in fixed.into_iter().chain(candidates(alloc.shape, self.family)).take(if alloc.fixed { 1 } else { usize::MAX }) {
             let Some(map) = layout.map(alloc.shape) else { continue };
             let limit = match (record, best) {
                 (None, Some((_, least))) => least,

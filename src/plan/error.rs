@@ -53,6 +53,13 @@ pub enum PlanError {
         /// Where the second one was met.
         op: Op,
     },
+    /// The layout that the program wrote for a shared tile cannot be kept to.
+    Written {
+        /// The allocation.
+        op: Op,
+        /// Why.
+        why: Unwritable,
+    },
     /// Nothing says how this register tile is distributed.
     Undecided(Op),
     /// Shared memory is exceeded.
@@ -73,6 +80,25 @@ pub enum PlanError {
     },
     /// The architecture is not in the tables.
     UnknownArch,
+}
+
+/// Why a written layout cannot be kept to.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum Unwritable {
+    /// In none of the notations that are read here (TIRx, CuTe, a TileAS descriptor).
+    Unreadable,
+    /// It names other axes than memory, or has replicas.
+    Axes,
+    /// It covers another number of elements than the tile has.
+    Size,
+    /// Neither rows nor columns lie one after another at one distance, or the contiguous extent is no power of two.
+    Order,
+    /// Its swizzle does not stay inside a power-of-two piece of the tile, or reaches upwards.
+    Swizzle,
+    /// Its padding does not stand behind powers of two of bytes.
+    Padding,
 }
 
 /// Pools of a plan.

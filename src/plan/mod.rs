@@ -6,7 +6,7 @@ mod error;
 mod fit;
 mod product;
 
-pub use error::{PlanError, PlanPool};
+pub use error::{PlanError, PlanPool, Unwritable};
 pub use fit::{Fit, Reject};
 pub use product::Product;
 
@@ -24,6 +24,8 @@ pub struct AllocPlan {
     pub shape: TileShape,
     /// Its layout.
     pub layout: SharedLayout,
+    /// The program wrote the layout: it is kept to.
+    pub fixed: bool,
     /// Bytes, padding included.
     pub bytes: u32,
     /// Alignment of its start in bytes.

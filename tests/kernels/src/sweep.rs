@@ -18,6 +18,8 @@ pub struct Gemm {
     pub store: &'static str,
     /// Times the k tile.
     pub turns: u32,
+    /// Attribute of A's allocation.
+    pub layout: &'static str,
 }
 
 /// A tile from A to B, through shared memory, maybe transposed.
@@ -138,7 +140,7 @@ fn matrix(id: BufferId, rows: u32, cols: u32) -> [Param; 4] {
 
 impl Gemm {
     fn text(&self, name: &str) -> String {
-        let Self { tile: (m, n, k), threads, element: e, transposed: (ta, tb), store, .. } = self;
+        let Self { tile: (m, n, k), threads, element: e, transposed: (ta, tb), store, layout, .. } = self;
         let (stride, cstride) = (16 / bytes(e), 16 / bytes(store));
         let mut out = String::new();
         let _ = write!(
@@ -148,7 +150,7 @@ impl Gemm {
         );
         let shape = |r: &u32, c: &u32, t: &str, flip: bool| if flip { format!("{c}x{r}x{t}") } else { format!("{r}x{c}x{t}") };
         let (sa, sb, sc) = (shape(m, k, e, *ta), shape(k, n, e, *tb), shape(m, n, "f32", false));
-        let _ = writeln!(out, "  %sa = alloc_tensor : tensor<{sa}, #smem>");
+        let _ = writeln!(out, "  %sa = alloc_tensor {layout} : tensor<{sa}, #smem>");
         let _ = writeln!(out, "  %sb = alloc_tensor : tensor<{sb}, #smem>");
         let _ = writeln!(out, "  %z = constant 0.0 : tensor<{sc}>");
         let _ = writeln!(out, "  %r = scf.for %k = 0 to %K step {k} iter_args(%c = %z) -> tensor<{sc}> {{");

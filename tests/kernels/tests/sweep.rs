@@ -10,7 +10,7 @@ use lanebook::compile::{Compiled, compile};
 use lanebook::ir::{Options, Program, SmallStorage, parse, verify};
 use lanebook::plan::End;
 use lanebook_kernels::sweep::{Case, Gemm, Move, Ran, Way};
-use lanebook_kernels::{Assembler, Room, element, instances, lines, shared_byte, shared_end};
+use lanebook_kernels::{Assembler, Room, element, instances, lines, shared_byte, shared_end, with_kernel};
 use lanebook_replay::{Kernel, Space};
 
 const ARCHS: [&str; 2] = ["sm_80", "gfx950"];
@@ -130,7 +130,7 @@ fn sweep(cases: &[Case], may_refuse: impl Fn(&Case, &str, &str) -> bool) {
 }
 
 fn gemm(tile: (u32, u32, u32), threads: u32) -> Gemm {
-    Gemm { tile, threads, element: "f16", transposed: (false, false), store: "f32", turns: 2 }
+    Gemm { tile, threads, element: "f16", transposed: (false, false), store: "f32", turns: 2, layout: "" }
 }
 
 #[test]
@@ -175,6 +175,42 @@ fn gemm_orders() {
         }
     }
     sweep(&cases, |_, _, _| false);
+}
+
+#[test]
+fn written_layouts() {
+    let layouts = [
+        "{layout = S[(64,32):(32,1)]}",
+        "{layout = S[(64,32):(40,1)]}",
+        "{layout = (64,32):(32,1)}",
+        "{layout = (64,32):(1,64)}",
+        "{layout = S<2,3,3> o 0 o (64,32):(32,1)}",
+        "{layout = <(64, 32), (32, 1), swizzle<2, 4, 3>>}",
+    ];
+    let cases: Vec<Case> = layouts.into_iter().map(|layout| Case::Gemm(Gemm { layout, ..gemm((64, 64, 32), 128) })).collect();
+    sweep(&cases, |_, _, _| false);
+    // What is kept to is what was written: offsets in elements of (1,0), (0,1) and (2,8).
+    let offsets = [[32, 1, 72], [40, 1, 88], [32, 1, 72], [1, 64, 514], [32, 1, 64], [32, 1, 64]];
+    for arch in ARCHS {
+        for (case, want) in cases.iter().zip(offsets) {
+            with_kernel(&case.text("k"), arch, |_, compiled, _| {
+                let a = compiled.plan.allocs.first().expect("A");
+                assert!(a.fixed);
+                let got = [(1, 0), (0, 1), (2, 8)].map(|(r, c)| (shared_byte(&compiled.plan, 0, r * 32 + c) - u64::from(a.offset)) / 2);
+                assert_eq!(got, want, "{arch} {case:?}");
+            });
+        }
+        for (layout, why) in [
+            ("{layout = S[(64,16,2):(32,1,1024)]}", "Order"),
+            ("{layout = S[(64,64):(64,1)]}", "Size"),
+            ("{layout = S[(64,32):(1@laneid,1)]}", "Axes"),
+            ("{layout = S<2,3,-3> o 0 o (64,32):(32,1)}", "Swizzle"),
+        ] {
+            let case = Case::Gemm(Gemm { layout, ..gemm((64, 64, 32), 128) });
+            let refusal = verified(&case, "k", arch).expect_err("no form that can be kept to");
+            assert!(refusal.contains("Written") && refusal.contains(why), "{arch} {layout}: {refusal}");
+        }
+    }
 }
 
 #[test]

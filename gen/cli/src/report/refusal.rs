@@ -7,7 +7,7 @@ use lanebook::compile::Error;
 use lanebook::emit::EmitError;
 use lanebook::emit::step::{Missing, StepError};
 use lanebook::ir::{self, ErrorKind, Lexeme, Op, Program};
-use lanebook::plan::PlanError;
+use lanebook::plan::{PlanError, Unwritable};
 use lanebook_gen::suggest::nearest;
 use lanebook_tables::{Arch, DtypeId, Isa, Tables};
 
@@ -195,6 +195,24 @@ fn of_plan(tables: &Tables<'_>, arch: &Arch<'_>, program: &Program<'_, '_>, sour
             ),
             op,
             "the second one".into(),
+        ),
+        PlanError::Written { op, why } => here(
+            Problem::refused(
+                match why {
+                    Unwritable::Unreadable => "the layout written for this shared tile is in none of the notations that are read here",
+                    Unwritable::Axes => "the layout written for this shared tile names other axes than memory, or has replicas",
+                    Unwritable::Size => "the layout written for this shared tile covers another number of elements than the tile has",
+                    Unwritable::Order => {
+                        "the layout written for this shared tile is neither by rows nor by columns, or its contiguous extent is no power of two"
+                    }
+                    Unwritable::Swizzle => "the swizzle written for this shared tile reaches beyond a power-of-two piece of the tile, or upwards",
+                    Unwritable::Padding => "the padding written for this shared tile does not stand behind powers of two of bytes",
+                    _ => "the layout written for this shared tile cannot be kept to",
+                },
+                "write rows or columns at one distance, maybe swizzled or padded, such as `S[(64,64):(72,1)]`; or write none, and one is chosen",
+            ),
+            op,
+            tile_types(op),
         ),
         PlanError::Undecided(op) => {
             here(Problem::refused("nothing says how this register tile is distributed", "store it, or use it in a product"), op, String::new())
