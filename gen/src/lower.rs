@@ -142,6 +142,7 @@ fn atom(model: &HwModel, atom: &model::Atom) -> t::Atom<'static> {
         matrix: atom.matrix.as_ref().map(|m| t::MatrixShape { m: m.m, n: m.n, k: m.k, a: m.a, b: m.b, c: m.c, d: m.d }),
         more: atom.more.as_ref().map(|m| one(more(m))),
         means: list(atom.means.iter().copied()),
+        does: atom.does.as_ref().map(|does| one(t::Does { op: text(&does.op), uses: list(does.uses.iter().copied()) })),
         cost: atom.cost,
         counter: atom.counter.as_ref().map(|name| t::CounterUse { counter: counter_number(model, atom, name), unordered: atom.unordered }),
         tags: list(atom.tags.iter().copied()),

@@ -5,6 +5,7 @@ use super::evaluate::EndMap;
 use super::matrix::blocked;
 use super::search::power;
 use super::written;
+use crate::emit::doer;
 use crate::ir::{AttrValue, Def, Op, Value, words};
 use crate::map::{MemoryMap, SharedLayout, TileShape, log2_exact};
 use crate::plan::{AllocPlan, GlobalPlan, PlanError, PlanPool};
@@ -34,6 +35,7 @@ impl Chooser<'_, '_, '_, '_> {
                     let to = self.memory_end(op, 1, shape)?;
                     self.add(op, MovementEnd::Registers(value), to)?;
                 }
+                OpRole::Elementwise if self.is_done(op) => {}
                 OpRole::Matrix
                 | OpRole::For
                 | OpRole::Yield
@@ -47,6 +49,15 @@ impl Chooser<'_, '_, '_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether an instruction does this operation on elements.
+    fn is_done(&self, op: Op) -> bool {
+        let dtype = |v: Option<Value>| v.and_then(|v| self.program.type_of(v).dtype);
+        let (from, to) = (dtype(self.program.operand(op, 0)), dtype(self.program.result(op, 0)));
+        let arity = self.program.operands(op).count();
+        let setting = self.setting;
+        from.zip(to).is_some_and(|(from, to)| doer(setting.tables, setting.arch, self.program.op_name(op), arity, from, to).is_some())
     }
 
     fn add(&mut self, op: Op, from: MovementEnd, to: MovementEnd) -> Result<(), PlanError> {

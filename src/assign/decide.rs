@@ -69,7 +69,7 @@ impl Chooser<'_, '_, '_, '_> {
                 order.push((own(&product), number)).map_err(|_| full(PlanPool::Products, MAX_PRODUCTS))?;
             }
         }
-        let mut best: Option<(Product, u32)> = None;
+        let mut best: Option<(Product, u32, bool)> = None;
         let mark = self.plan.fragments.len();
         // Cheapest first: once a total undercuts what the rest cost by themselves, they need no look.
         while let Some(next) = order.iter().enumerate().min_by_key(|(_, entry)| **entry).map(|(at, _)| at) {
@@ -80,23 +80,30 @@ impl Chooser<'_, '_, '_, '_> {
             }
             let Some(product) = candidate(usize::from(number)) else { continue };
             let what = Candidate::Matrix(product.atom, product.warps.0, product.warps.1);
-            if best.is_some_and(|(_, least)| least <= base) {
+            if best.is_some_and(|(_, least, _)| least <= base) {
                 self.plan.lose(Loser { op, what, why: Reject::Dearer, cost: base });
                 continue;
             }
-            let cost = self.place_product(&product, [a, b, c, d]).and_then(|()| self.total());
+            // Results that become narrower are packed, or, where no instruction can store them so, take a register each.
+            let mut loose = false;
+            let mut cost = self.place_product(&product, [a, b, c, d], loose).and_then(|()| self.total());
+            if matches!(cost, Err(PlanError::NoMover { .. })) && self.plan.fragments.iter().any(|f| f.fragment.shape.bits < product.c.shape.bits) {
+                self.plan.fragments.truncate(mark);
+                loose = true;
+                cost = self.place_product(&product, [a, b, c, d], loose).and_then(|()| self.total());
+            }
             self.plan.fragments.truncate(mark);
             match cost {
                 Ok(moves) => {
                     let cost = moves.saturating_add(base);
                     match best {
-                        Some((_, least)) if least <= cost => self.plan.lose(Loser { op, what, why: Reject::Dearer, cost }),
+                        Some((_, least, _)) if least <= cost => self.plan.lose(Loser { op, what, why: Reject::Dearer, cost }),
                         _ => {
-                            if let Some((old, cost)) = best {
+                            if let Some((old, cost, _)) = best {
                                 let what = Candidate::Matrix(old.atom, old.warps.0, old.warps.1);
                                 self.plan.lose(Loser { op, what, why: Reject::Dearer, cost });
                             }
-                            best = Some((product, cost));
+                            best = Some((product, cost, loose));
                         }
                     }
                 }
@@ -107,17 +114,17 @@ impl Chooser<'_, '_, '_, '_> {
                 }
             }
         }
-        let (product, _) = best.ok_or(why)?;
-        self.place_product(&product, [a, b, c, d])?;
+        let (product, _, loose) = best.ok_or(why)?;
+        self.place_product(&product, [a, b, c, d], loose)?;
         let index = |plan: &Plan<'_>, v: Value| plan.fragment_of(v).map(|(k, _)| k).ok_or(PlanError::Undecided(op));
         let fragments = [index(self.plan, a)?, index(self.plan, b)?, index(self.plan, c)?, index(self.plan, d)?];
         let capacity = self.plan.products.capacity();
         self.plan.products.push(ProductPlan { op, product, fragments }).map_err(|_| full(PlanPool::Products, capacity))
     }
 
-    fn place_product(&mut self, product: &Product, [a, b, c, d]: [Value; 4]) -> Result<(), PlanError> {
+    fn place_product(&mut self, product: &Product, [a, b, c, d]: [Value; 4], loose: bool) -> Result<(), PlanError> {
         for (value, fragment) in [(a, product.a), (b, product.b), (c, product.c), (d, product.c)] {
-            spread(self.program, value, fragment, self.plan.fragments)?;
+            spread(self.program, value, fragment, loose, self.plan.fragments)?;
         }
         Ok(())
     }
@@ -160,7 +167,7 @@ impl Chooser<'_, '_, '_, '_> {
                 self.plan.lose(Loser { op, what: Candidate::Blocked(vector), why: Reject::Registers { registers, most: MAX_REGISTERS }, cost: 0 });
                 continue;
             }
-            let cost = spread(self.program, value, fragment, self.plan.fragments).and_then(|()| self.total());
+            let cost = spread(self.program, value, fragment, loose, self.plan.fragments).and_then(|()| self.total());
             self.plan.fragments.truncate(mark);
             let what = Candidate::Blocked(vector);
             match (cost, best) {
@@ -179,6 +186,6 @@ impl Chooser<'_, '_, '_, '_> {
             }
         }
         let (chosen, _, _) = best.ok_or(why)?;
-        spread(self.program, value, chosen.fragment, self.plan.fragments)
+        spread(self.program, value, chosen.fragment, chosen.fragment.loose, self.plan.fragments)
     }
 }

@@ -14,7 +14,9 @@ use lanebook_tables::{LayoutTrait, OpRole};
 const WAITING: usize = 64;
 
 /// Spreads `fragment` from `value`; new pairs are appended to `fragments`.
-pub fn spread(program: &Program<'_, '_>, value: Value, fragment: Fragment, fragments: &mut VecView<FragmentPlan>) -> Result<(), PlanError> {
+///
+/// Where element types change on the way, a narrower one is `loose` (a register an element) or packed.
+pub fn spread(program: &Program<'_, '_>, value: Value, fragment: Fragment, loose: bool, fragments: &mut VecView<FragmentPlan>) -> Result<(), PlanError> {
     let mut waiting: heapless::Vec<(Value, Fragment, Option<Op>), WAITING> = heapless::Vec::new();
     let full = PlanError::Capacity { pool: PlanPool::Worklist, capacity: WAITING as u32 };
     waiting.push((value, fragment, None)).map_err(|_| full)?;
@@ -22,6 +24,8 @@ pub fn spread(program: &Program<'_, '_>, value: Value, fragment: Fragment, fragm
         if !is_register_tile(program, value) {
             continue;
         }
+        let bits = program.type_of(value).dtype.and_then(|d| program.tables().dtype(d)).map_or(fragment.shape.bits, |d| d.bits);
+        let fragment = fragment.with_bits(bits, loose);
         if let Some(known) = fragments.iter().find(|f| f.value == value) {
             if known.fragment == fragment {
                 continue;

@@ -59,6 +59,11 @@
 //!    Block `ia = im 2^rk + ik`, `ib = in 2^rk + ik`, `ic = im 2^rn + in` of an operand's registers belongs to an instance.
 //! 9. For each w, kappa is one-to-one from all (ik, k) onto the tile's depth: each term of each sum is added once.
 //!
+//! # Elementwise operations
+//!
+//! 9a. All tiles of one have the same shape, and at each place of each lane of each warp the same element; at most the
+//!     width of their elements differs.
+//!
 //! # Order
 //!
 //! 10. A *walk* is a path through the steps in which each loop's branch is taken 0, 1 or 2 times in a row; all combinations
@@ -128,6 +133,7 @@ pub fn plan(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>) -> 
                 out.operands = out.operands.saturating_add(product::product(tables, program, plan, p)?);
                 out.products = out.products.saturating_add(1);
             }
+            OpRole::Elementwise => tile::elementwise(program, plan, op)?,
             _ => {}
         }
     }

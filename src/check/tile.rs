@@ -1,6 +1,7 @@
 //! The checker's own evaluator of fragments and memory maps.
 
 use super::violation::Violation;
+use crate::ir::{Op, Program, Value};
 use crate::map::{Columns, Fragment, TileShape};
 use crate::plan::{AllocPlan, End, GlobalPlan, Plan};
 use lanebook_layout::AxisId;
@@ -245,6 +246,21 @@ pub(super) fn fragments(plan: &Plan<'_>) -> Result<(), Violation> {
         length(usize::from(rank(columns())), want)?;
         if columns().any(|c| row_col(f.shape, c).is_none()) {
             return Err(Violation::Fragment { fragment, have: u8::MAX, want });
+        }
+    }
+    Ok(())
+}
+
+/// Statement 9a: the tiles of an elementwise operation are distributed alike.
+pub(super) fn elementwise(program: &Program<'_, '_>, plan: &Plan<'_>, op: Op) -> Result<(), Violation> {
+    let fragment = |v: Value| plan.fragments.iter().find(|f| f.value == v).map(|f| f.fragment).ok_or(Violation::Missing(op));
+    let result = fragment(program.result(op, 0).ok_or(Violation::Missing(op))?)?;
+    for (k, value) in (0u8..).zip(program.operands(op)) {
+        let other = fragment(value)?;
+        let same_shape = (other.shape.rows, other.shape.cols, other.shape.grid) == (result.shape.rows, result.shape.cols, result.shape.grid);
+        let same_places = (other.register, other.lane, other.warp, other.by_rows) == (result.register, result.lane, result.warp, result.by_rows);
+        if !same_shape || !same_places {
+            return Err(Violation::End { op, operand: k });
         }
     }
     Ok(())

@@ -69,6 +69,8 @@ pub enum Purpose {
     Matrix,
     /// Fills registers.
     Fill,
+    /// Arithmetic on tile elements.
+    Arithmetic,
     /// Orders accesses.
     Sync,
     /// A label stands here (the atom is unused).

@@ -53,7 +53,7 @@ impl Context<'_, '_, '_, '_> {
         self.hold(argument, reg)?;
         self.steps.purpose = Purpose::Fill;
         if let Some(literal) = self.program.constant(init) {
-            let bits = constant_bits(literal).ok_or(EmitError::Constant(op))?;
+            let bits = constant_bits(literal, self.dtype_of(argument)).ok_or(EmitError::Constant(op))?;
             return self.fill(reg, bits);
         }
         let from = self.held_by(init).ok_or(EmitError::Carried(op))?;
@@ -107,7 +107,7 @@ impl Context<'_, '_, '_, '_> {
         }
         let literal = self.program.constant(value).ok_or(EmitError::Unplanned(op))?;
         let (_, fragment) = self.plan.fragment_of(value).ok_or(EmitError::Unplanned(op))?;
-        let bits = constant_bits(literal).ok_or(EmitError::Constant(op))?;
+        let bits = constant_bits(literal, self.dtype_of(value)).ok_or(EmitError::Constant(op))?;
         let class = self.tile_class(value)?;
         let reg = self.tile(op, class, fragment)?;
         self.steps.purpose = Purpose::Fill;
@@ -115,12 +115,18 @@ impl Context<'_, '_, '_, '_> {
         self.hold(value, reg)?;
         Ok(reg)
     }
+
+    fn dtype_of(&self, value: Value) -> Option<&lanebook_tables::Dtype<'_>> {
+        self.program.type_of(value).dtype.and_then(|d| self.machine.tables.dtype(d))
+    }
 }
 
-/// The bits of a constant that every element type writes alike: zero.
-fn constant_bits(literal: crate::ir::Literal) -> Option<i64> {
-    match literal.to_f64() {
-        Some(0.0) => Some(0),
-        _ => None,
+/// The bits of a register full of a constant: zero in every type, other numbers in f32.
+fn constant_bits(literal: crate::ir::Literal, dtype: Option<&lanebook_tables::Dtype<'_>>) -> Option<i64> {
+    let value = literal.to_f64()?;
+    if value == 0.0 {
+        return Some(0);
     }
+    let single = dtype.is_some_and(|d| d.bits == 32 && d.kind == lanebook_tables::DtypeKind::Float);
+    if single { Some(i64::from((value as f32).to_bits())) } else { None }
 }

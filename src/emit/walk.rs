@@ -36,6 +36,7 @@ impl Context<'_, '_, '_, '_> {
                     self.movement(op, innermost.as_ref(), &mut open)?;
                 }
                 OpRole::Matrix => self.product(op)?,
+                OpRole::Elementwise => self.elementwise(op)?,
                 OpRole::Transpose | OpRole::Convert => self.rename(op)?,
                 OpRole::Constant | OpRole::Alloc | OpRole::Return | OpRole::Index => {}
                 OpRole::Yield => {

@@ -203,6 +203,16 @@ impl Fragment {
         out
     }
 
+    /// The same distribution for elements of another width; `loose` says what becomes of elements narrower than a register.
+    #[must_use]
+    pub fn with_bits(mut self, bits: u16, loose: bool) -> Self {
+        if self.shape.bits != bits {
+            self.shape.bits = bits;
+            self.loose = loose && bits < 32;
+        }
+        self
+    }
+
     /// Whether every element has a holder: the columns span all element bits.
     #[must_use]
     pub fn covers(&self) -> bool {

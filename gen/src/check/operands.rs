@@ -77,8 +77,9 @@ fn parts(atom: &Atom, diags: &mut Diagnostics) {
         AtomClass::Matrix if !atom.states_matrix => {
             about.say(format!("atom `{}` multiplies matrices and has no `matrix`", name.value), "state the shape and which operand is which")
         }
-        AtomClass::Alu if atom.means_span.is_none() => {
-            about.say(format!("atom `{}` computes and has no `means`", name.value), "state the value of its first operand as a term")
+        AtomClass::Alu if atom.means_span.is_none() && atom.does.is_none() => {
+            let help = "state the value of its first operand as a term, or with `does` the operation on elements";
+            about.say(format!("atom `{}` computes and has no `means`", name.value), help)
         }
         _ => {}
     }

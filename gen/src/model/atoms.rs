@@ -54,6 +54,8 @@ pub struct Atom {
     pub means_span: Option<Span>,
     /// Cost facts.
     pub cost: AtomCost,
+    /// Operation on tile elements.
+    pub does: Option<Does>,
     /// Counter by name: architectures number them.
     pub counter: Option<Name>,
     /// May complete out of order.
@@ -185,6 +187,15 @@ pub struct OffsetField {
     pub on_from: bool,
     /// Added to the destination's addresses.
     pub on_to: bool,
+}
+
+/// An operation on tile elements.
+#[derive(Clone, Debug)]
+pub struct Does {
+    /// Its name.
+    pub op: Name,
+    /// Operand numbers in the operation's order.
+    pub uses: Vec<u8>,
 }
 
 /// Shape of a matrix instruction.
@@ -386,6 +397,10 @@ impl Resolver<'_> {
             means: means.unwrap_or_default(),
             means_span: entry.means.as_ref().map(|term| term.span),
             cost: AtomCost { issue: entry.cost.issue, cycles: entry.cost.cycles },
+            does: entry
+                .does
+                .as_ref()
+                .map(|does| Does { op: does.op.clone(), uses: does.uses.iter().filter_map(|name| self.operand_named(name, &operand_names)).collect() }),
             counter: entry.counter.clone(),
             unordered: entry.unordered,
             tags: self.words.tagged(&entry.tags, self.diags),

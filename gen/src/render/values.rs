@@ -86,7 +86,7 @@ structs! {
     SyncStep<'_> { atom, immediates, after_producer, barrier }
     Counter<'_> { name, max, in_order, wait, operand }
     Hazard { producer, consumer, operand, on, producer_operand, unless_same, states, source }
-    Atom<'_> { name, stable, class, isa, template, operands, movement, matrix, more, means, cost, counter, tags, status, sources }
+    Atom<'_> { name, stable, class, isa, template, operands, movement, matrix, more, means, does, cost, counter, tags, status, sources }
     Operand<'_> { name, role, class, also, registers, dtype, layout, extents, range, implicit, vary }
     Vary<'_> { words, values, grows, typed_by, scaled_by }
     Spelling<'_> { text, dtype, shift }
@@ -97,6 +97,7 @@ structs! {
     MatrixMore<'_> { blocks, index, scales, moves, broadcasts }
     FieldMove { by, of, bits, lanes }
     AtomCost { issue, cycles }
+    Does<'_> { op, uses }
     CounterUse { counter, unordered }
     Source<'_> { key, title }
     Dtype<'_> { name, bits, kind }
@@ -208,7 +209,7 @@ macro_rules! references {
         }
     )*};
 }
-references!(Movement<'_>, MatrixMore<'_>, LayoutRef<'_>, Operand<'_>, Vary<'_>, Field<'_>, SwizzleMode<'_>);
+references!(Movement<'_>, MatrixMore<'_>, LayoutRef<'_>, Operand<'_>, Vary<'_>, Field<'_>, SwizzleMode<'_>, Does<'_>);
 
 impl Render for Operands<'_> {
     fn type_name() -> String {

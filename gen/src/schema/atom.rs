@@ -22,6 +22,8 @@ pub struct Atom {
     pub matrix: Option<Spanned<Matrix>>,
     /// Value of its first operand.
     pub means: Option<Spanned<Term>>,
+    /// Operation on tile elements that it does.
+    pub does: Option<Spanned<Does>>,
     /// Cost facts.
     #[serde(default)]
     pub cost: Cost,
@@ -41,6 +43,16 @@ pub struct Atom {
     pub note: Option<String>,
     /// The test that shows why a value contradicts its document; for people.
     pub override_: Option<String>,
+}
+
+/// An operation on tile elements.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "does")]
+pub struct Does {
+    /// Name in `rules/ops.ron`.
+    pub op: Name,
+    /// Operands in the operation's order.
+    pub uses: Vec<Name>,
 }
 
 /// Kinds of atoms.

@@ -35,6 +35,7 @@ const fn atom(name: &'static str, operands: &'static [&'static Operand<'static>]
         more: None,
         means: &[],
         cost: AtomCost { issue: 1, cycles: 0 },
+        does: None,
         counter: None,
         tags: &[],
         status: Status::Assumed,

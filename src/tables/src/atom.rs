@@ -26,6 +26,8 @@ pub struct Atom<'a> {
     pub more: Option<&'a MatrixMore<'a>>,
     /// For arithmetic: the value of the first operand as a term over operand numbers, prefix order.
     pub means: &'a [TermNode],
+    /// For arithmetic on tile elements: which operation it is.
+    pub does: Option<&'a Does<'a>>,
     /// Cost facts.
     pub cost: AtomCost,
     /// The counter it advances, if it completes asynchronously.
@@ -261,6 +263,16 @@ pub struct AtomCost {
     pub issue: u16,
     /// Cycles until the unit takes the next one of its kind (matrix: passes times cycles a pass); 0 = not known.
     pub cycles: u16,
+}
+
+/// An operation on tile elements that an atom does register by register. Its element types are those of the operands.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Does<'a> {
+    /// Name of the operation in `rules/ops.ron`.
+    pub op: &'a str,
+    /// Operand numbers of the operation's operands, in order. Where elements become narrower each operand stands here once
+    /// for each element of a result register, the lowest element first.
+    pub uses: &'a [u8],
 }
 
 /// Which counter an asynchronous atom advances.

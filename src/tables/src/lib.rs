@@ -19,7 +19,7 @@ mod unit;
 pub use arch::{
     Arch, ArchAtom, BankModel, Counter, Hazard, HazardUse, Isa, Operandless, RegisterClass, RegisterKind, SharedLimits, SyncRule, SyncStep, TupleStyle,
 };
-pub use atom::{Atom, AtomClass, AtomCost, CounterUse, MatrixShape, Movement, OffsetField, Operand, Operands, Piece, Role, Side, Source, Space, Status};
+pub use atom::{Atom, AtomClass, AtomCost, CounterUse, Does, MatrixShape, Movement, OffsetField, Operand, Operands, Piece, Role, Side, Source, Space, Status};
 pub use matrix::{Broadcast, FieldMove, MatrixMore};
 pub use name::NameMap;
 pub use op::{LayoutTrait, OpDecl, OpRole};

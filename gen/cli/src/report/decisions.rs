@@ -8,12 +8,13 @@ use lanebook::ir::Op;
 use std::fmt::Write;
 
 /// Steps of one purpose, for people.
-const PURPOSES: [(Purpose, &str); 7] = [
+const PURPOSES: [(Purpose, &str); 8] = [
     (Purpose::FirstAddress, "addresses, up to the first of an operation"),
     (Purpose::FurtherAddress, "addresses, further ones"),
     (Purpose::Move, "moving tiles"),
     (Purpose::Matrix, "multiplying"),
     (Purpose::Fill, "filling registers"),
+    (Purpose::Arithmetic, "arithmetic on elements"),
     (Purpose::Sync, "synchronisation and waits"),
     (Purpose::Control, "parameters, loops, frame"),
 ];
