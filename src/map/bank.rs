@@ -36,6 +36,9 @@ const MAX_WORDS: usize = 256;
 /// Counts the transactions of one instruction, group by group: in each group the cost is the largest number of
 /// *different* words that fall into one bank; equal words are delivered together.
 ///
+/// Where addresses combine by exclusive or and the groups are cosets (all that the tables have), ranks give the numbers;
+/// else words are counted one by one.
+///
 /// `None` if the model's figures cannot be used (no banks, a bank of no bytes, more than 64 banks, or a group with more
 /// than 256 words).
 #[must_use]
@@ -45,24 +48,117 @@ pub fn count_conflicts(map: &MemoryMap, access: Access<'_>, model: &BankModel<'_
     if bank_bytes == 0 || banks == 0 || banks > 64 {
         return None;
     }
-    let words_per_slot = u32::from(access.slot_bytes).div_ceil(bank_bytes).max(1);
-    let addresses = slot_addresses(map, access.slots);
-    let slot_count = 1u64.checked_shl(access.slots.len() as u32)?.min(64);
-    let present = u64::MAX.checked_shr(64u32.saturating_sub(slot_count as u32)).unwrap_or(0);
-    let mut seen = BankWords::new();
+    count_by_rank(map, access, model).or_else(|| count_each(map, access, model))
+}
+
+/// The slots that an access has, as a set.
+fn present(access: Access<'_>) -> u64 {
+    let count = 1u64.checked_shl(access.slots.len() as u32).unwrap_or(64).min(64);
+    u64::MAX.checked_shr(64u32.saturating_sub(count as u32)).unwrap_or(0)
+}
+
+/// The count by linear algebra over bits: a group that is a coset of lanes touches a coset of words. `2^rank` words, spread
+/// evenly over `2^(rank of the bank bits)` banks.
+pub(super) fn count_by_rank(map: &MemoryMap, access: Access<'_>, model: &BankModel<'_>) -> Option<Conflicts> {
+    let (bank_bytes, banks) = (u32::from(model.bank_bytes), u32::from(model.banks));
+    let words_per_slot = u32::from(access.slot_bytes).div_ceil(bank_bytes.max(1)).max(1);
+    let powers = [bank_bytes, banks, words_per_slot].iter().all(|n| n.is_power_of_two());
+    if map.combine != Combine::Xor || !powers {
+        return None;
+    }
+    // Words of a slot are a coset only where slots begin at multiples of their size.
+    let inside = bank_bytes.saturating_mul(words_per_slot).saturating_sub(1);
+    let mut words = [0u32; 6];
+    for (word, &e) in words.iter_mut().zip(access.slots.as_slice()) {
+        let bytes = map.at(e).bytes;
+        if words_per_slot > 1 && bytes & inside != 0 {
+            return None;
+        }
+        *word = bytes.checked_shr(bank_bytes.trailing_zeros())?;
+    }
+    let present = present(access);
     let mut out = Conflicts::default();
-    // Under exclusive or, lanes shifted by a constant have addresses shifted by a constant: the same picture again.
-    let aligned = map.combine == Combine::Xor && banks.is_power_of_two() && bank_bytes.is_power_of_two() && words_per_slot.is_power_of_two();
-    let mut first: Option<(u64, u32, u32)> = None;
+    let mut known: Option<(u64, u32, u32)> = None;
     for &group in model.groups {
-        if let Some((mask, worst, least)) = first.filter(|_| aligned)
-            && is_shift(mask, group)
-            && group & present == group
-        {
-            out.transactions = out.transactions.saturating_add(worst);
-            out.least = out.least.saturating_add(least);
+        let lanes = group & present;
+        if lanes == 0 {
             continue;
         }
+        let (mask, worst, least) = match known {
+            // Lanes shifted by a constant have addresses shifted by a constant: the same picture again.
+            Some(known) if is_shift(known.0, lanes) => known,
+            _ => {
+                let (every, low) = ranks(lanes, &words, words_per_slot, banks.wrapping_sub(1))?;
+                let worst = 1u32.checked_shl(every.checked_sub(low)?)?;
+                let count = 1u32.checked_shl(every)?;
+                (lanes, worst, count.div_ceil(banks).max(1))
+            }
+        };
+        known = Some((mask, worst, least));
+        out.transactions = out.transactions.saturating_add(worst);
+        out.least = out.least.saturating_add(least);
+    }
+    Some(out)
+}
+
+/// Dimension of the words that a coset of lanes touches, and of their banks; `None` if the lanes are no coset.
+fn ranks(lanes: u64, words: &[u32; 6], words_per_slot: u32, bank_mask: u32) -> Option<(u32, u32)> {
+    let first = lanes.trailing_zeros();
+    let (mut lane_span, mut word_span, mut bank_span) = (Span::new(), Span::new(), Span::new());
+    let mut piece = 1u32;
+    while piece < words_per_slot {
+        let _ = (word_span.add(piece), bank_span.add(piece & bank_mask));
+        piece = piece.checked_shl(1)?;
+    }
+    let mut rest = lanes;
+    while rest != 0 {
+        let lane = rest.trailing_zeros() ^ first;
+        rest &= rest.wrapping_sub(1);
+        if lane_span.add(lane) {
+            let word = words.iter().enumerate().fold(0, |sum, (bit, word)| if (lane >> bit) & 1 == 1 { sum ^ word } else { sum });
+            let _ = (word_span.add(word), bank_span.add(word & bank_mask));
+        }
+    }
+    if 1u32.checked_shl(lane_span.rank) == Some(lanes.count_ones()) { Some((word_span.rank, bank_span.rank)) } else { None }
+}
+
+/// A vector space over bits.
+struct Span {
+    leaders: [u32; 32],
+    rank: u32,
+}
+
+impl Span {
+    fn new() -> Self {
+        Self { leaders: [0; 32], rank: 0 }
+    }
+
+    /// Adds a vector; whether it was new.
+    fn add(&mut self, vector: u32) -> bool {
+        let mut v = vector;
+        while let Some(top) = v.checked_ilog2() {
+            let Some(leader) = self.leaders.get_mut(top as usize) else { return false };
+            if *leader == 0 {
+                *leader = v;
+                self.rank = self.rank.saturating_add(1);
+                return true;
+            }
+            v ^= *leader;
+        }
+        false
+    }
+}
+
+/// The count word by word.
+pub(super) fn count_each(map: &MemoryMap, access: Access<'_>, model: &BankModel<'_>) -> Option<Conflicts> {
+    let bank_bytes = u32::from(model.bank_bytes);
+    let banks = u32::from(model.banks);
+    let words_per_slot = u32::from(access.slot_bytes).div_ceil(bank_bytes).max(1);
+    let addresses = slot_addresses(map, access.slots);
+    let present = present(access);
+    let mut seen = BankWords::new();
+    let mut out = Conflicts::default();
+    for &group in model.groups {
         seen.clear();
         let mut rest = group & present;
         while rest != 0 {
@@ -77,12 +173,9 @@ pub fn count_conflicts(map: &MemoryMap, access: Access<'_>, model: &BankModel<'_
         if seen.len == 0 {
             continue;
         }
-        let least = u32::from(seen.len).checked_add(banks.saturating_sub(1)).and_then(|n| n.checked_div(banks)).unwrap_or(1).max(1);
+        let least = u32::from(seen.len).div_ceil(banks).max(1);
         out.transactions = out.transactions.saturating_add(seen.worst);
         out.least = out.least.saturating_add(least);
-        if first.is_none() && group & present == group {
-            first = Some((group, seen.worst, least));
-        }
     }
     Some(out)
 }
@@ -166,3 +259,7 @@ impl BankWords {
         Some(())
     }
 }
+
+#[cfg(test)]
+#[path = "bank_tests.rs"]
+mod tests;
