@@ -29,7 +29,7 @@ fn ranks_count_what_words_count() {
         let map = layout.map(shape).unwrap();
         let mut slots = Columns::new();
         for _ in 0..5 {
-            assert!(slots.push(next(&mut state) % 4096 & !7));
+            assert!(slots.push((next(&mut state) % 4096) & !7));
         }
         for slot_bytes in [2, 4, 8, 16] {
             for groups in groups {
