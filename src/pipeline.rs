@@ -4,32 +4,16 @@
 //! out, or an analysis refuses, the program is as it was before the pass. Planning and emission (`infer`, `assign`, `place`,
 //! `emit`, `check` in a pipeline) are entry points of their own and not run here.
 
-use crate::ir::{ErrorKind, Node, Op, Program, TileGraph};
-use crate::passes::{self, Analysis, Context, Diagnostic, Event};
+use crate::ir::{ErrorKind, Node, Program, TileGraph};
+use crate::passes::{self, Analysis, Context, Event};
 use crate::rewrite::{RunError, Stats, Work, run};
 use heapless::VecView;
 use lanebook_tables::{Language, PassStep, Tables};
 
+pub use crate::passes::PassError;
+
 /// The pass that folds conversions and pushes them toward loads.
 pub const REMOVE_CONVERSIONS: &str = "remove-conversions";
-
-/// Why a pass changed nothing.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[non_exhaustive]
-pub enum PassError {
-    /// No pass of this name in the tables.
-    Unknown,
-    /// A run ended early.
-    Run(RunError<ErrorKind>),
-    /// An analysis cannot do what the program asks for.
-    Refused {
-        /// Why, with its fixed text.
-        diagnostic: Diagnostic,
-        /// The operation concerned.
-        at: Op,
-    },
-}
 
 /// Runs a pass over a program. `work` is lent room for nodes to look at; each rewrite costs one unit of `fuel`; `trace` sees
 /// every rule that is applied, every change of an analysis, and every finding.

@@ -8,11 +8,11 @@
 //! Each step takes one hop off the way from a use to its allocation, so the pass ends, after at most as many steps as
 //! the aliases have hops. What cannot be traced stays, with [`Diagnostic::LastWritten`]; a view that reaches past its
 //! allocation is reported and left as it is.
+use super::PassError;
 use super::base::{Base, Offset, base, is_allocation, is_buffer, view_offset};
 use super::context::{Context, edit};
 use super::diagnostic::Diagnostic;
 use crate::ir::{AttrValue, Def, Literal, Op, Program, Type, Value, words};
-use crate::pipeline::PassError;
 use lanebook_tables::OpRole;
 
 /// Operations looked at behind an alias that would become a copy.

@@ -1,7 +1,7 @@
 //! What every analysis works with: the program, a worklist, fuel, and somebody to tell.
+use super::PassError;
 use super::diagnostic::Diagnostic;
 use crate::ir::{ErrorKind, Node, Op, Program, Use, Value};
-use crate::pipeline::PassError;
 use crate::rewrite::RunError;
 use heapless::VecView;
 use lanebook_tables::{OpRole, RuleId};

@@ -2,9 +2,9 @@
 //!
 //! An argument is dead when its only uses pass it back to its own place and nothing reads the result of that place. It goes
 //! with its initial value, its yielded value and its result, in one step. Any other use keeps it.
+use super::PassError;
 use super::context::{Context, edit};
 use crate::ir::{Block, Op, Program, Use, Value};
-use crate::pipeline::PassError;
 use lanebook_tables::OpRole;
 
 pub(super) fn run(cx: &mut Context<'_, '_, '_>) -> Result<(), PassError> {

@@ -25,16 +25,16 @@ mod base;
 mod context;
 mod dead_args;
 mod diagnostic;
+mod error;
 mod propagate;
 mod slice;
 mod unify;
 
 pub use context::{Analysis, Event};
 pub use diagnostic::Diagnostic;
+pub use error::PassError;
 
 pub(crate) use context::Context;
-
-use crate::pipeline::PassError;
 
 /// Runs an analysis; answers how many changes it made.
 pub(crate) fn run(cx: &mut Context<'_, '_, '_>, analysis: Analysis) -> Result<u32, PassError> {

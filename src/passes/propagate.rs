@@ -2,10 +2,10 @@
 //!
 //! Both work within one memory kind only, and stop at whatever orders memory between the conversion and the operation that
 //! would take on the layout ([`Program::is_pinned`]): such conversions survive, silently.
+use super::PassError;
 use super::alias::of_role;
 use super::context::{Context, edit};
 use crate::ir::{Encoding, Op, Program, Type, Value};
-use crate::pipeline::PassError;
 use lanebook_tables::{LayoutTrait, OpRole};
 
 /// Operands of an elementwise operation that is looked at.

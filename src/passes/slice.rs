@@ -2,10 +2,10 @@
 //!
 //! Slice `s` of `c` runs the iterations from `floor(n * s / c)` to `floor(n * (s + 1) / c)` of `n`. What the loop carries goes from each
 //! slice into the next, so a reduction comes out as before. Each of the six diagnostics refuses the pass; the program is then as it was.
+use super::PassError;
 use super::context::{Context, edit};
 use super::diagnostic::Diagnostic;
 use crate::ir::{AttrValue, Def, Literal, Loop, Op, Program, Type, Value, words};
-use crate::pipeline::PassError;
 use lanebook_tables::{OpId, OpRole};
 
 pub(super) fn run(cx: &mut Context<'_, '_, '_>) -> Result<(), PassError> {

@@ -5,11 +5,11 @@
 //! - consumer regions of one stage: the region's end converts;
 //! - counted loops: the body converts what it gives to the next iteration, and that converts it back first. The conversions leave the
 //!   loop: one before it, one behind it.
+use super::PassError;
 use super::alias::of_role;
 use super::context::{Context, edit};
 use super::propagate::back;
 use crate::ir::{Op, Program, Type, Use, Value};
-use crate::pipeline::PassError;
 use lanebook_tables::{OpId, OpRole};
 
 pub(super) fn run(cx: &mut Context<'_, '_, '_>) -> Result<(), PassError> {

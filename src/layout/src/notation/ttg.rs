@@ -140,11 +140,17 @@ impl Reader<'_> {
 
     /// All keys that an attribute needs are there.
     fn missing(&mut self, kind: usize, seen: u64) -> Parsed<()> {
-        let needs = ATTRIBUTES.get(kind).map_or(&[][..], |a| a.needs);
-        match needs.iter().find(|k| seen & 1u64.wrapping_shl(**k as u32) == 0) {
-            Some(key) => Err(self.text.error(Expected::Parameter(*key))),
-            None => Ok(()),
+        let (needs, may) = ATTRIBUTES.get(kind).map_or((&[][..], &[][..]), |a| (a.needs, a.may));
+        let has = |key: &Key| seen & 1u64.wrapping_shl(*key as u32) != 0;
+        if let Some(key) = needs.iter().find(|k| !has(k)) {
+            return Err(self.text.error(Expected::Parameter(*key)));
         }
+        // A padded tensor's elements are ordered by bases, or by a shape: without both it has no dimension.
+        let either = [K::Offset, K::Shape];
+        if either.iter().all(|k| may.contains(k) && !has(k)) {
+            return Err(self.text.error(Expected::Parameter(K::Offset)));
+        }
+        Ok(())
     }
 
     /// The parameters of an attribute that wraps nothing, in angles.
