@@ -8,8 +8,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The engine, from the ground up.
-const ENGINE: &[&[&str]] =
-    &[&["generated"], &["rewrite"], &["ir", "expr"], &["map"], &["plan", "encoding"], &["assign", "place"], &["emit"], &["compile"], &["check", "pipeline"]];
+const ENGINE: &[&[&str]] = &[
+    &["generated"],
+    &["rewrite"],
+    &["ir", "expr"],
+    &["map", "passes"],
+    &["plan", "encoding", "pipeline"],
+    &["assign", "place"],
+    &["emit"],
+    &["compile"],
+    &["check"],
+];
 
 /// The algebra, from the ground up.
 const ALGEBRA: &[&[&str]] = &[
