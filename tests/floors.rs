@@ -13,7 +13,7 @@ const ENGINE: &[&[&str]] = &[
     &["rewrite"],
     &["ir", "expr"],
     &["map", "passes"],
-    &["plan", "encoding", "pipeline"],
+    &["plan", "encoding", "pipeline", "unit"],
     &["assign", "place"],
     &["emit"],
     &["compile"],

@@ -3,10 +3,10 @@
 //! What the other agent can use in place crosses as it is: numbers, memory, constants. A tile in registers is handed over:
 //! `alloc_tensor` and `copy` on the side that has it, `convert_layout` on the side that reads it, into the layout that is expected
 //! there. Barriers are for later.
+use super::PassError;
 use super::alias::of_role;
 use super::context::{Context, edit};
 use crate::ir::{Def, ErrorKind, Op, Program, Type, Use, Value};
-use crate::pipeline::PassError;
 use lanebook_tables::{OpId, OpRole, Space};
 
 /// The operations of a hand-over.
