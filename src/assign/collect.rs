@@ -1,11 +1,11 @@
 //! Collecting: tiles and movements as the program writes them, and the loads that copies can begin with.
 
 use super::choose::{Chooser, Movement, MovementEnd, Staged, full};
+use super::doer::doer;
 use super::evaluate::EndMap;
 use super::matrix::blocked;
 use super::search::power;
 use super::written;
-use crate::emit::doer;
 use crate::ir::{AttrValue, Def, Op, Value, words};
 use crate::map::{MemoryMap, SharedLayout, TileShape, log2_exact};
 use crate::plan::{AllocPlan, GlobalPlan, PlanError, PlanPool};

@@ -9,6 +9,7 @@ pub mod candidates;
 mod choose;
 mod collect;
 mod decide;
+mod doer;
 mod evaluate;
 pub mod fit;
 mod flow;
@@ -16,5 +17,7 @@ pub mod matrix;
 pub mod mover;
 mod search;
 mod written;
+
+pub(crate) use doer::doer;
 
 pub use choose::{Movement, Staged, Workspace, choose};

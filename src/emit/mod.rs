@@ -27,7 +27,6 @@ pub use kernel::{Param, ParamKind, parameter_bytes, parameters};
 pub use text::{Kernel, TextError, write_number, write_signed};
 
 pub(crate) use context::Context;
-pub(crate) use elementwise::doer;
 pub(crate) use lookup::Lookup;
 
 /// Name of the phase whose rules simplify index expressions.
