@@ -91,7 +91,8 @@ pub(super) fn count_by_rank(map: &MemoryMap, access: Access<'_>, model: &BankMod
                 let (every, low) = ranks(lanes, &words, words_per_slot, banks.wrapping_sub(1))?;
                 let worst = 1u32.checked_shl(every.checked_sub(low)?)?;
                 let count = 1u32.checked_shl(every)?;
-                (lanes, worst, count.div_ceil(banks).max(1))
+                // banks is a power of two
+                (lanes, worst, count.checked_shr(banks.trailing_zeros())?.max(1))
             }
         };
         known = Some((mask, worst, least));
@@ -173,7 +174,7 @@ pub(super) fn count_each(map: &MemoryMap, access: Access<'_>, model: &BankModel<
         if seen.len == 0 {
             continue;
         }
-        let least = u32::from(seen.len).div_ceil(banks).max(1);
+        let least = u32::from(seen.len).saturating_add(banks.saturating_sub(1)).checked_div(banks)?.max(1);
         out.transactions = out.transactions.saturating_add(seen.worst);
         out.least = out.least.saturating_add(least);
     }

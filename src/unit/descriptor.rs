@@ -3,7 +3,7 @@
 //! A value is what the field stands for (an offset in bytes, say), not its bits; fields of one value are filled in.
 
 use super::Error;
-use lanebook_tables::{Descriptor, Field, FieldRole};
+use lanebook_tables::{Descriptor, Field};
 
 /// A word on the way.
 #[derive(Copy, Clone, Debug)]
@@ -81,12 +81,6 @@ impl<'a> Word<'a> {
         let field = self.field(self.number(field)?)?;
         let bits = self.take(field);
         Ok(field.values.iter().find(|(_, code)| u64::from(*code) == bits).map(|(name, _)| *name))
-    }
-
-    /// The number of the field with a role, if there is one.
-    #[must_use]
-    pub fn with_role(&self, fits: impl Fn(FieldRole) -> bool) -> Option<u8> {
-        self.descriptor.fields.iter().position(|f| fits(f.role)).and_then(|at| u8::try_from(at).ok())
     }
 
     /// Checks every field, for those that were never set.
