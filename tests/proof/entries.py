@@ -166,8 +166,7 @@ class Crate:
                 p = b["args"]["parenthesized"]
                 ks = ", ".join(f"p{k}" for k in range(len(p["inputs"])))
                 boxed = "".join(f"core::hint::black_box(&p{k}); " for k in range(len(p["inputs"])))
-                tail = "" if p["output"] is None else "core::hint::black_box(Ok(()))" if self.word(p["output"]).split("::")[-1] == "Result" else None
-                if tail is None: raise Skip("a closure with a result")
+                tail = "" if p["output"] is None else "crate::any()"
                 return None, f"|{ks}| {{ {boxed}{tail} }}"
             if name in BOUNDS: return BOUNDS[name], f"a{n}"
             raise Skip(f"impl {name}")
