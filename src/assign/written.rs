@@ -32,21 +32,14 @@ impl tileas::Elements for NoElements {
 pub fn shared(text: &str, shape: TileShape) -> Result<SharedLayout, Unwritable> {
     let head = text.trim_ascii();
     let element = u32::from(shape.bits / 8);
-    // Position of an element's coordinates in the layout's own order: rows fastest but in TIRx.
-    let (layout, rows_fastest, post) = if head.starts_with('<') {
-        let descriptor = tileas::parse(head, &NoElements).map_err(|_| Unwritable::Unreadable)?;
-        let post = match descriptor.swizzle {
-            None => PostMap::None,
-            Some(t) => {
-                let s = i8::try_from(t.s).map_err(|_| Unwritable::Swizzle)?;
-                PostMap::Swizzle(Swizzle::new(t.b, t.m, s, Unit::Byte).map_err(|_| Unwritable::Swizzle)?)
-            }
-        };
-        (descriptor.layout, true, post)
+    let mut layout = Layout::new();
+    // Each notation in a frame of its own: a layout is large.
+    let (rows_fastest, post) = if head.starts_with('<') {
+        (true, read_tileas(head, &mut layout)?)
     } else if head.contains('[') {
-        elements(tirx::parse(head, &WellKnown, &mut NoSyms).map_err(|_| Unwritable::Unreadable)?, false)?
+        (false, read_tirx(head, &mut layout)?)
     } else {
-        elements(cute::parse(head, &WellKnown, &mut NoSyms).map_err(|_| Unwritable::Unreadable)?, true)?
+        (true, read_cute(head, &mut layout)?)
     };
     let (row, col) = strides(&layout, shape, rows_fastest)?;
     let (rows, cols) = (shape.row_count(), shape.col_count());
@@ -70,15 +63,37 @@ pub fn shared(text: &str, shape: TileShape) -> Result<SharedLayout, Unwritable> 
     Ok(SharedLayout { row_major, post })
 }
 
-/// A layout whose positions count elements: the plain part and its post-map.
-fn elements(layout: Layout, rows_fastest: bool) -> Result<(Layout, bool, PostMap), Unwritable> {
+// Each reads the plain part, and answers the post-map. Positions of elements count rows fastest but in TIRx.
+
+#[inline(never)]
+fn read_tileas(text: &str, out: &mut Layout) -> Result<PostMap, Unwritable> {
+    let descriptor = tileas::parse(text, &NoElements).map_err(|_| Unwritable::Unreadable)?;
+    *out = descriptor.layout;
+    let Some(t) = descriptor.swizzle else { return Ok(PostMap::None) };
+    let s = i8::try_from(t.s).map_err(|_| Unwritable::Swizzle)?;
+    Swizzle::new(t.b, t.m, s, Unit::Byte).map(PostMap::Swizzle).map_err(|_| Unwritable::Swizzle)
+}
+
+#[inline(never)]
+fn read_tirx(text: &str, out: &mut Layout) -> Result<PostMap, Unwritable> {
+    *out = tirx::parse(text, &WellKnown, &mut NoSyms).map_err(|_| Unwritable::Unreadable)?;
+    take_post(out)
+}
+
+#[inline(never)]
+fn read_cute(text: &str, out: &mut Layout) -> Result<PostMap, Unwritable> {
+    *out = cute::parse(text, &WellKnown, &mut NoSyms).map_err(|_| Unwritable::Unreadable)?;
+    take_post(out)
+}
+
+fn take_post(layout: &mut Layout) -> Result<PostMap, Unwritable> {
     let post = layout.view().post;
-    let mut plain = layout;
-    plain.set_post(PostMap::None).map_err(|_| Unwritable::Unreadable)?;
-    Ok((plain, rows_fastest, post))
+    layout.set_post(PostMap::None).map_err(|_| Unwritable::Unreadable)?;
+    Ok(post)
 }
 
 /// Elements from a row to the next and from a column to the next, if that is the same everywhere.
+#[inline(never)]
 fn strides(layout: &Layout, shape: TileShape, rows_fastest: bool) -> Result<(u64, u64), Unwritable> {
     let view = layout.view();
     let only_memory = view.axes().is_ok_and(|axes| axes.iter().all(|a| *a == AxisId::M));

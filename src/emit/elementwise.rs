@@ -14,6 +14,7 @@ use lanebook_tables::Role;
 const MAX_OPERANDS: usize = 4;
 
 impl Context<'_, '_, '_, '_> {
+    #[inline(never)]
     pub(super) fn elementwise(&mut self, op: Op) -> Result<(), EmitError> {
         let refuse = EmitError::Unplanned(op);
         let mut operands: heapless::Vec<Reg, MAX_OPERANDS> = heapless::Vec::new();

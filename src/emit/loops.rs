@@ -19,6 +19,7 @@ pub(super) struct OpenLoop {
 }
 
 impl Context<'_, '_, '_, '_> {
+    #[inline(never)]
     pub(super) fn enter_loop(&mut self, op: Op, open: &mut Open) -> Result<OpenLoop, EmitError> {
         let parts = self.program.counted_loop(op).ok_or(EmitError::Unplanned(op))?;
         // Carried tiles get their registers, and their start, before anything else.
@@ -75,6 +76,7 @@ impl Context<'_, '_, '_, '_> {
         Ok(OpenLoop { parts, counter, body, check, first_step })
     }
 
+    #[inline(never)]
     pub(super) fn leave_loop(&mut self, l: &OpenLoop) -> Result<(), EmitError> {
         let op = l.parts.op;
         for k in 0..self.program.carried(op).count() {

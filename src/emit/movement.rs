@@ -39,6 +39,7 @@ impl Context<'_, '_, '_, '_> {
         Ok(open.meet(tables, arch, touched.as_slice(), steps)?)
     }
 
+    #[inline(never)]
     pub(super) fn movement(&mut self, op: Op, innermost: Option<&Loop>, open: &mut Open) -> Result<(), EmitError> {
         let plan: MovePlan = *self.plan.move_of(op).ok_or(EmitError::Unplanned(op))?;
         self.prepare(&plan, innermost)?;

@@ -93,6 +93,7 @@ impl Context<'_, '_, '_, '_> {
     }
 
     /// An operation that changes nothing in the registers.
+    #[inline(never)]
     pub(super) fn rename(&mut self, op: Op) -> Result<(), EmitError> {
         let (from, to) = (self.program.operand(op, 0), self.program.result(op, 0));
         let (Some(from), Some(to)) = (from, to) else { return Err(EmitError::Unplanned(op)) };

@@ -76,6 +76,7 @@ impl Context<'_, '_, '_, '_> {
         }
     }
 
+    #[inline(never)]
     fn product(&mut self, op: Op) -> Result<(), EmitError> {
         let plan: ProductPlan = *self.plan.product_of(op).ok_or(EmitError::Unplanned(op))?;
         let atom = self.machine.tables.atom(plan.product.atom).ok_or(EmitError::Unplanned(op))?;

@@ -3,7 +3,7 @@
 #
 #   tests/proof/stack_bound.sh [layout|engine]      after panic_free.sh, which writes the list of entry points
 #
-# The budgets: 512 bytes for the embedder's text sink (called through a pointer by the IR's printer), nothing for the four memory functions (their frames are the embedder's).
+# The budgets: 512 bytes for the embedder's text sink (called through a pointer by the IR's printer) and for its listener of passes, nothing for the four memory functions (their frames are the embedder's).
 # RUSTC_BOOTSTRAP is for `-Z emit-stack-sizes`; the code is what stable makes, but for jump tables (which would look like
 # calls through pointers) and direct calls in place of calls through the GOT.
 # `--target` keeps the flags away from build scripts and procedural macros.
@@ -26,4 +26,4 @@ supplied=()
 for f in memcpy memmove memset memcmp bcmp; do supplied+=(--frame "$f=0"); done
 echo "stack, bytes, of the deepest entry points (x86-64, opt-level 3, $(rustc --version)):"
 python3 tests/proof/stackbound.py --chain --top "${LANEBOOK_STACK_TOP:-25}" "${supplied[@]}" --frame lanebook_proof_sink=512 --known tests/proof/above_limit.txt \
-  --indirect 'lanebook.*ir.*print.*=512' --indirect 'notation4tree5write.*tileas5print=lanebook_layout::Iter::extent,lanebook_layout::Iter::stride' "$out/stack.elf" "$limit" < "$out/entries.stack.txt"
+  --indirect 'lanebook.*ir.*print.*=512' --indirect 'lanebook6passes=512' --indirect 'notation4tree5write.*tileas5print=lanebook_layout::Iter::extent,lanebook_layout::Iter::stride' "$out/stack.elf" "$limit" < "$out/entries.stack.txt"

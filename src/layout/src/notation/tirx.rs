@@ -40,32 +40,32 @@ type Spec = heapless::Vec<Iter, MAX_ITERS>;
 ///
 /// # Errors
 /// [`ParseError`] with line, column and what was needed there.
+#[inline(never)]
 pub fn parse(text: &str, axes: &impl AxisNames, syms: &mut impl SymNames) -> Result<Layout, ParseError> {
     let mut c = Cursor::new(text);
-    let out = if c.eat_name("ComposeLayout") {
-        tirx_composed::composed(&mut c, axes, syms)?
+    let mut out = Layout::new();
+    if c.eat_name("ComposeLayout") {
+        tirx_composed::composed(&mut c, axes, syms, &mut out)?;
     } else if c.eat_name("SwizzleLayout") {
-        tirx_composed::bare(&mut c)?
+        tirx_composed::bare(&mut c, &mut out)?;
     } else {
-        tile(&mut c, axes, syms)?
-    };
+        tile(&mut c, axes, syms, &mut out)?;
+    }
     c.end()?;
     Ok(out)
 }
 
-/// A sum of terms, with or without `TileLayout(...)` around it.
-pub(super) fn tile(c: &mut Cursor<'_>, axes: &impl AxisNames, syms: &mut impl SymNames) -> Parsed<Layout> {
+/// A sum of terms, with or without `TileLayout(...)` around it, appended to an empty layout.
+pub(super) fn tile(c: &mut Cursor<'_>, axes: &impl AxisNames, syms: &mut impl SymNames, out: &mut Layout) -> Parsed<()> {
     if !c.eat_name("TileLayout") {
-        return sum(c, axes, syms);
+        return sum(c, axes, syms, out);
     }
     c.need(b'(', Expected::OpenParen)?;
-    let out = sum(c, axes, syms)?;
-    c.need(b')', Expected::CloseParen)?;
-    Ok(out)
+    sum(c, axes, syms, out)?;
+    c.need(b')', Expected::CloseParen)
 }
 
-fn sum(c: &mut Cursor<'_>, axes: &impl AxisNames, syms: &mut impl SymNames) -> Parsed<Layout> {
-    let mut out = Layout::new();
+fn sum(c: &mut Cursor<'_>, axes: &impl AxisNames, syms: &mut impl SymNames, out: &mut Layout) -> Parsed<()> {
     let start = c.mark();
     let (mut sharded, mut replicated) = (false, false);
     loop {
@@ -98,7 +98,7 @@ fn sum(c: &mut Cursor<'_>, axes: &impl AxisNames, syms: &mut impl SymNames) -> P
     if !sharded && !replicated {
         return Err(c.error_at(start, Expected::Shard));
     }
-    Ok(out)
+    Ok(())
 }
 
 /// What stands between the brackets, and the closing one; iters in the order of the text.

@@ -21,28 +21,38 @@ struct Arguments {
 }
 
 /// What follows the word `ComposeLayout`.
-pub(super) fn composed(c: &mut Cursor<'_>, axes: &impl AxisNames, syms: &mut impl SymNames) -> Parsed<Layout> {
+#[inline(never)]
+pub(super) fn composed(c: &mut Cursor<'_>, axes: &impl AxisNames, syms: &mut impl SymNames, out: &mut Layout) -> Parsed<()> {
     c.need(b'(', Expected::OpenParen)?;
     let mut arguments = if c.eat_name("SwizzleLayout") { swizzle(c)? } else { three(c)? };
     c.need(b',', Expected::Comma)?;
     keyword(c, "tile_layout")?;
     let tile_at = c.mark();
-    let tile = tile(c, axes, syms)?;
+    tile(c, axes, syms, out)?;
     if c.eat(b',') {
         arguments.inner = inner(c)?;
     }
     c.need(b')', Expected::CloseParen)?;
+    let composed = swizzled(&arguments, out);
+    valid(c, arguments.at, tile_at, composed)
+}
+
+/// A frame of its own, beside the one that reads.
+#[inline(never)]
+fn swizzled(arguments: &Arguments, layout: &mut Layout) -> Result<()> {
     let [per_element, swizzle_len, atom_len] = arguments.three;
-    let out = compose_swizzle(&tile.view(), per_element, swizzle_len, atom_len, arguments.inner);
-    valid(c, arguments.at, tile_at, out)
+    *layout = compose_swizzle(&layout.view(), per_element, swizzle_len, atom_len, arguments.inner)?;
+    Ok(())
 }
 
 /// What follows the word `SwizzleLayout`.
-pub(super) fn bare(c: &mut Cursor<'_>) -> Parsed<Layout> {
+#[inline(never)]
+pub(super) fn bare(c: &mut Cursor<'_>, out: &mut Layout) -> Parsed<()> {
     let arguments = swizzle(c)?;
     let [per_element, swizzle_len, atom_len] = arguments.three;
-    let out = bare_swizzle(per_element, swizzle_len, atom_len, arguments.inner);
-    valid(c, arguments.at, arguments.at, out)
+    let made = bare_swizzle(per_element, swizzle_len, atom_len, arguments.inner);
+    *out = valid(c, arguments.at, arguments.at, made)?;
+    Ok(())
 }
 
 fn valid<T>(c: &Cursor<'_>, swizzle_at: usize, tile_at: usize, result: Result<T>) -> Parsed<T> {
