@@ -32,7 +32,7 @@ const fn check(name: &'static str, level: Level, about: &'static str) -> Check {
 }
 
 /// Every check in the order in which they run: the compiler's stages and checks, then the audit's own.
-pub const CHECKS: [Check; 27] = [
+pub const CHECKS: [Check; 28] = [
     check("files", Level::Error, "Every input file can be read."),
     check("schema", Level::Error, "Every entry is RON with known fields and words, and none is missing."),
     check("names", Level::Error, "Names are declared once, known where they are used, and layouts and templates are well formed."),
@@ -44,6 +44,7 @@ pub const CHECKS: [Check; 27] = [
     check("banks", Level::Error, "The groups of a bank model partition the lanes or slots."),
     check("archs", Level::Error, "An architecture has the instruction set, wave size, banks and frame that its atoms ask for."),
     check("sync", Level::Error, "Synchronisation, counters and hazards speak of atoms and operands that are there."),
+    check("units", Level::Error, "Descriptors, swizzle modes, operand tiles and tensor memory are whole, and name only what is there."),
     check("rules", Level::Error, "Rules are well formed, do not overlap unsaid, and make progress."),
     check("ledger", Level::Error, "Every atom has a stable number, and numbers are never reused."),
     check("proofs", Level::Error, "Every rule that needs a proof has a current certificate."),
