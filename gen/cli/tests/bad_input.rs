@@ -72,9 +72,9 @@ fn a_movement_that_no_atom_can_do() {
 
 #[test]
 fn a_product_that_no_atom_takes() {
-    let text = example("gemm.tile").replace("xf16", "xe4m3");
+    let text = example("gemm.tile").replace("xf16", "xi16");
     for arch in ARCHS {
-        compile("no_matrix", arch, &text).refused(1, &["no matrix instruction of", arch, "e4m3", "^^^"]);
+        compile("no_matrix", arch, &text).refused(1, &["no matrix instruction of", arch, "i16", "^^^"]);
     }
 }
 
