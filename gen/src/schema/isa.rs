@@ -118,9 +118,6 @@ impl IsaPart {
                 None => classes.push(own),
             }
         }
-        if classes.is_empty() {
-            return Err("classes");
-        }
         Ok(Isa {
             name: self.name,
             extends: self.extends,
