@@ -5,7 +5,9 @@
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::families;
 use crate::ledger::Ledger;
-use crate::schema::{Access, Agreement, Arch, Atom, AxesFile, Axis, Broadcast, Dtype, DtypesFile, Group, HwFile, Isa, IsaFile, IsaPart, SourceEntry, SourcesFile, Tag};
+use crate::schema::{
+    Access, Agreement, Arch, Atom, AxesFile, Axis, Broadcast, Dtype, DtypesFile, Group, HwFile, Isa, IsaFile, IsaPart, SourceEntry, SourcesFile, Tag,
+};
 use crate::source::{FileId, SourceFile, Sources, Span};
 use crate::spanned::{Entry, Spanned, read, whole};
 use serde::de::DeserializeOwned;

@@ -38,7 +38,8 @@ impl Chooser<'_, '_, '_, '_> {
         let w = tables.weights;
         // Registers that the inputs take on their way to shared memory, where nothing brings sixteen bytes a lane there directly.
         let direct = self.movers.iter().any(|mover| (mover.from, mover.to) == (Space::Global, Space::Shared) && mover.share_bytes >= 16);
-        let input_bits = u64::from(m).saturating_mul(u64::from(bits(a))).saturating_add(u64::from(n).saturating_mul(u64::from(bits(b)))).saturating_mul(u64::from(k));
+        let input_bits =
+            u64::from(m).saturating_mul(u64::from(bits(a))).saturating_add(u64::from(n).saturating_mul(u64::from(bits(b)))).saturating_mul(u64::from(k));
         let passing = match direct {
             true => 0,
             false => u32::try_from(input_bits.checked_div(u64::from(self.plan.threads).saturating_mul(32)).unwrap_or(0)).unwrap_or(u32::MAX),

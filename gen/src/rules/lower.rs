@@ -75,7 +75,11 @@ fn sets(model: &RuleModel) -> &'static [t::RuleSet<'static>] {
     // An instruction set that extends another has its rules too.
     let mut keys: BTreeSet<_> = model.rules.iter().map(|rule| (rule.language, rule.isa, rule.phase)).collect();
     for (isa, _) in &model.families {
-        let own: Vec<_> = keys.iter().filter(|(.., of, _)| of.is_some_and(|of| model.isa_has(*isa, of))).map(|(language, _, phase)| (*language, Some(*isa), *phase)).collect();
+        let own: Vec<_> = keys
+            .iter()
+            .filter(|(.., of, _)| of.is_some_and(|of| model.isa_has(*isa, of)))
+            .map(|(language, _, phase)| (*language, Some(*isa), *phase))
+            .collect();
         keys.extend(own);
     }
     list(keys.into_iter().map(|(language, isa, phase)| {
