@@ -164,11 +164,14 @@ fn canonical(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
 }
 
-/// The nearest folder at or above a path that holds tables and rules.
+/// The folder of tables that a path is, or is a part of: at or below its hw-tables/ or rules/. A folder that merely lies somewhere
+/// below a checkout is none of its tables.
 fn root_of(path: &Path) -> Option<PathBuf> {
     let holds = |folder: &Path| load::FOLDERS.iter().all(|name| folder.join(name).is_dir());
     if holds(path) {
         return Some(path.to_path_buf());
     }
-    canonical(path).ancestors().skip(1).find(|folder| holds(folder)).map(Path::to_path_buf)
+    let at = canonical(path);
+    let part = |folder: &Path| load::FOLDERS.iter().any(|name| at.starts_with(canonical(&folder.join(name))));
+    at.ancestors().skip(1).find(|folder| holds(folder) && part(folder)).map(Path::to_path_buf)
 }
