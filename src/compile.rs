@@ -186,25 +186,29 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
             moves: self.moves.as_mut_view(),
             products: self.products.as_mut_view(),
             losers: self.losers.as_mut_view(),
-            steps: self.steps.as_mut_view(),
-            finished: self.finished.as_mut_view(),
-            tuples: self.tuples.as_mut_view(),
-            patterns: self.patterns.as_mut_view(),
-            loops: self.loops.as_mut_view(),
-            params: self.params.as_mut_view(),
-            held: self.held.as_mut_view(),
-            addresses: self.addresses.as_mut_view(),
-            advances: self.advances.as_mut_view(),
-            nodes: self.nodes.as_mut_view(),
-            variables: self.variables.as_mut_view(),
-            buckets: &mut self.buckets,
-            forward: &mut self.forward,
-            uses: &mut self.uses,
-            counts: &mut self.counts,
-            work: self.work.as_mut_view(),
-            memo: &mut self.memo,
-            choice: &mut self.choice,
-            registers: &mut self.registers,
+            room: Room {
+                steps: self.steps.as_mut_view(),
+                finished: self.finished.as_mut_view(),
+                tuples: self.tuples.as_mut_view(),
+                patterns: self.patterns.as_mut_view(),
+                loops: self.loops.as_mut_view(),
+                params: self.params.as_mut_view(),
+                held: self.held.as_mut_view(),
+                addresses: self.addresses.as_mut_view(),
+                advances: self.advances.as_mut_view(),
+                frame: Frame {
+                    nodes: self.nodes.as_mut_view(),
+                    variables: self.variables.as_mut_view(),
+                    buckets: &mut self.buckets,
+                    forward: &mut self.forward,
+                    uses: &mut self.uses,
+                    counts: &mut self.counts,
+                    work: self.work.as_mut_view(),
+                    memo: &mut self.memo,
+                    choice: &mut self.choice,
+                    registers: &mut self.registers,
+                },
+            },
         }
     }
 }
@@ -226,25 +230,7 @@ pub struct Scratch<'s> {
     moves: &'s mut VecView<MovePlan>,
     products: &'s mut VecView<ProductPlan>,
     losers: &'s mut VecView<Loser>,
-    steps: &'s mut VecView<Step>,
-    finished: &'s mut VecView<Step>,
-    tuples: &'s mut VecView<Virtual>,
-    patterns: &'s mut VecView<Pattern>,
-    loops: &'s mut VecView<LoopSpan>,
-    params: &'s mut VecView<Param>,
-    held: &'s mut VecView<Held>,
-    addresses: &'s mut VecView<Address>,
-    advances: &'s mut VecView<Advance>,
-    nodes: &'s mut VecView<Node>,
-    variables: &'s mut VecView<Variable>,
-    buckets: &'s mut [ExprId],
-    forward: &'s mut [ExprId],
-    uses: &'s mut [u16],
-    counts: &'s mut [u16],
-    work: &'s mut VecView<ExprId>,
-    memo: &'s mut [[Option<Reg>; 2]],
-    choice: &'s mut [[Choice; 2]],
-    registers: &'s mut [Option<Reg>],
+    room: Room<'s>,
 }
 
 /// What came out.
@@ -283,16 +269,7 @@ struct Room<'s> {
     held: &'s mut VecView<Held>,
     addresses: &'s mut VecView<Address>,
     advances: &'s mut VecView<Advance>,
-    nodes: &'s mut VecView<Node>,
-    variables: &'s mut VecView<Variable>,
-    buckets: &'s mut [ExprId],
-    forward: &'s mut [ExprId],
-    uses: &'s mut [u16],
-    counts: &'s mut [u16],
-    work: &'s mut VecView<ExprId>,
-    memo: &'s mut [[Option<Reg>; 2]],
-    choice: &'s mut [[Choice; 2]],
-    registers: &'s mut [Option<Reg>],
+    frame: Frame<'s>,
 }
 
 /// Chooses atoms and layouts for the first function of a program, and places its shared memory.
@@ -301,61 +278,11 @@ struct Room<'s> {
 /// Whatever keeps a plan from being made; the program is not changed.
 pub fn plan<'s>(tables: &Tables<'_>, arch: ArchId, program: &Program<'_, '_>, scratch: Scratch<'s>) -> Result<Planned<'s>, Error> {
     let function = program.functions().next().ok_or(Error::NoFunction)?;
-    let Scratch {
-        movers,
-        movements,
-        staged,
-        allocs,
-        fragments,
-        globals,
-        moves,
-        products,
-        losers,
-        steps,
-        finished,
-        tuples,
-        patterns,
-        loops,
-        params,
-        held,
-        addresses,
-        advances,
-        nodes,
-        variables,
-        buckets,
-        forward,
-        uses,
-        counts,
-        work,
-        memo,
-        choice,
-        registers,
-    } = scratch;
+    let Scratch { movers, movements, staged, allocs, fragments, globals, moves, products, losers, room } = scratch;
     let mut plan =
         Plan { arch, threads: 0, wave: 0, warps: 0, allocs, fragments, globals, moves, products, losers, losers_dropped: 0, shared_bytes: 0, shared_align: 16 };
     choose(tables, arch, program, function, &mut plan, &mut Workspace { movers, movements, staged })?;
     place(tables, program, &mut plan)?;
-    let room = Room {
-        steps,
-        finished,
-        tuples,
-        patterns,
-        loops,
-        params,
-        held,
-        addresses,
-        advances,
-        nodes,
-        variables,
-        buckets,
-        forward,
-        uses,
-        counts,
-        work,
-        memo,
-        choice,
-        registers,
-    };
     Ok(Planned { plan, function, room })
 }
 
@@ -374,27 +301,7 @@ impl<'s> Planned<'s> {
     /// What emission could not do, or room that ran out.
     pub fn emit(self, tables: &Tables<'_>, program: &Program<'_, '_>) -> Result<Compiled<'s>, Error> {
         let Self { plan, function, room } = self;
-        let Room {
-            steps,
-            finished,
-            tuples,
-            patterns,
-            loops,
-            params,
-            held,
-            addresses,
-            advances,
-            nodes,
-            variables,
-            buckets,
-            forward,
-            uses,
-            counts,
-            work,
-            memo,
-            choice,
-            registers,
-        } = room;
+        let Room { steps, finished, tuples, patterns, loops, params, held, addresses, advances, frame } = room;
         let machine = tables.arch(plan.arch).ok_or(PlanError::UnknownArch)?;
         let isa = tables.isa(machine.isa).ok_or(PlanError::UnknownArch)?;
         if !parameters(program, function, params) {
@@ -404,7 +311,6 @@ impl<'s> Planned<'s> {
         addresses.clear();
         advances.clear();
         let lookup = Lookup { tables, arch: machine, isa };
-        let frame = Frame { nodes, variables, buckets, forward, uses, counts, work, memo, choice, registers };
         walk(lookup, program, &plan, function, Steps::new(steps, tuples, patterns, loops), params, (held, addresses, advances), frame)?;
         let usage = crate::emit::registers::allocate(tables, isa, steps, tuples, patterns, loops).map_err(EmitError::Step)?;
         crate::emit::finish::finish(tables, machine, isa, steps, patterns, finished).map_err(EmitError::Step)?;
