@@ -2,7 +2,7 @@
 mod support;
 
 use std::fs;
-use support::{Ran, example, folder, root, run, run_in};
+use support::{Ran, copy, example, folder, root, run, run_in};
 
 const ARCHS: [&str; 2] = ["sm_80", "gfx950"];
 
@@ -220,17 +220,4 @@ fn tables_with_an_error() {
         assert!(ran.err.contains("hw-tables/nvidia/sm_75.ron:") && ran.err.contains("max_treads"), "{}", ran.err);
     }
     run(&["check", "/nowhere"]).refused(3, &["there is no /nowhere"]);
-}
-
-fn copy(from: &std::path::Path, to: &std::path::Path) {
-    fs::create_dir_all(to).expect("folder");
-    for entry in fs::read_dir(from).expect("folder") {
-        let path = entry.expect("entry").path();
-        let target = to.join(path.file_name().expect("name"));
-        if path.is_dir() {
-            copy(&path, &target);
-        } else {
-            fs::copy(&path, &target).expect("copy");
-        }
-    }
 }

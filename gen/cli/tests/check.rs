@@ -2,8 +2,7 @@
 mod support;
 
 use std::fs;
-use std::path::Path;
-use support::{folder, golden, root, run, run_in};
+use support::{copy, folder, golden, root, run, run_in};
 
 /// The small tables of the compiler's own tests, with a file added.
 fn tables(test: &str, added: &[(&str, &str)]) -> std::path::PathBuf {
@@ -15,19 +14,6 @@ fn tables(test: &str, added: &[(&str, &str)]) -> std::path::PathBuf {
         fs::write(path, text).expect("table");
     }
     at
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("folder");
-    for entry in fs::read_dir(from).expect("folder") {
-        let path = entry.expect("entry").path();
-        let target = to.join(path.file_name().expect("name"));
-        if path.is_dir() {
-            copy(&path, &target);
-        } else {
-            fs::copy(&path, &target).expect("copy");
-        }
-    }
 }
 
 const WRONG: &str = r#"(
@@ -102,6 +88,13 @@ fn paths_choose_what_is_shown() {
     run_in(&other, &["check", "mine"], "").refused(3, &["has no folder hw-tables"]);
     run_in(&other, &["check", "mine/wrong.ron"], "").refused(2, &["is in no folder of tables"]);
     run_in(&other, &["check", "nothing"], "").refused(3, &["there is no nothing"]);
+    // A folder below a checkout that is no part of its tables is further tables too, wherever the checkout lies.
+    fs::create_dir_all(base.join("mine")).expect("folder");
+    fs::write(base.join("mine/wrong.ron"), WRONG).expect("table");
+    let ran = run_in(&base, &["check", "--draft", "mine"], "");
+    assert_eq!(ran.code, 1, "{}", ran.out);
+    assert!(ran.err.contains("mine/wrong.ron:3:") && !ran.err.contains("base.ron"), "{}", ran.err);
+    run_in(&base, &["check", "mine/wrong.ron"], "").refused(2, &["is in no folder of tables"]);
     let both = [base_name, at.to_str().expect("path")];
     run_in(&other, &["check", both[0], both[1]], "").refused(2, &["two sets of tables"]);
 }
@@ -131,7 +124,7 @@ fn repository(test: &str) -> std::path::PathBuf {
     at
 }
 
-fn edit(at: &Path, name: &str, from: &str, to: &str) {
+fn edit(at: &std::path::Path, name: &str, from: &str, to: &str) {
     let text = fs::read_to_string(at.join(name)).expect("table");
     assert!(text.contains(from), "{from}");
     fs::write(at.join(name), text.replacen(from, to, 1)).expect("table");

@@ -12,7 +12,7 @@ use lanebook_tables::Tables;
 use machine::{Machine, to_half};
 use std::fs;
 use std::path::{Path, PathBuf};
-use support::{folder, golden, root, run_in};
+use support::{copy, folder, golden, root, run_in};
 
 fn invented() -> PathBuf {
     root().join("gen/cli/tests/invented")
@@ -153,20 +153,6 @@ fn a_checkout_with_the_file_builds_and_knows_it() {
     golden("hx1.gather.txt", &ran(&["show", "hx1.gather", "--arch", "hx1"]));
     ran(&["show", "hx1.mma", "--arch", "hx1", "-o", "mma.svg"]);
     assert!(fs::read_to_string(at.join("mma.svg")).expect("picture").contains("hx1.mma on hx1"));
-}
-
-fn copy(from: &Path, to: &Path) {
-    if from.is_dir() {
-        fs::create_dir_all(to).expect("folder");
-        for entry in fs::read_dir(from).expect("folder") {
-            let path = entry.expect("entry").path();
-            if path.file_name().is_some_and(|name| name != "target") {
-                copy(&path, &to.join(path.file_name().expect("name")));
-            }
-        }
-    } else {
-        fs::copy(from, to).expect("copy");
-    }
 }
 
 /// `new-arch` writes a file that is its model's twin, and each commented field says what is inherited.

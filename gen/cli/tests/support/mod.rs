@@ -29,6 +29,21 @@ pub fn folder(test: &str) -> PathBuf {
     path
 }
 
+/// Copies a file, or a folder without its build outputs.
+pub fn copy(from: &Path, to: &Path) {
+    if from.is_dir() {
+        fs::create_dir_all(to).expect("folder");
+        for entry in fs::read_dir(from).expect("folder") {
+            let path = entry.expect("entry").path();
+            if path.file_name().is_some_and(|name| name != "target") {
+                copy(&path, &to.join(path.file_name().expect("name")));
+            }
+        }
+    } else {
+        fs::copy(from, to).expect("copy");
+    }
+}
+
 /// Runs the command in a folder, with text on its standard input.
 pub fn run_in(at: &Path, args: &[&str], input: &str) -> Ran {
     let mut child = Command::new(env!("CARGO_BIN_EXE_lanebook"))
