@@ -68,6 +68,7 @@ pub struct LoadedUnits {
     pub operand_tiles: Vec<Spanned<unit::OperandTile>>,
     pub tensor_memories: Vec<Spanned<unit::TensorMemory>>,
     pub tensor_tiles: Vec<Spanned<unit::TensorTile>>,
+    pub tensor_moves: Vec<Spanned<unit::TensorMove>>,
     pub shapes: Vec<Spanned<unit::UnitShape>>,
     pub tensor_maps: Vec<Spanned<unit::TensorMap>>,
 }
@@ -81,6 +82,7 @@ impl LoadedUnits {
             && self.operand_tiles.is_empty()
             && self.tensor_memories.is_empty()
             && self.tensor_tiles.is_empty()
+            && self.tensor_moves.is_empty()
             && self.shapes.is_empty()
             && self.tensor_maps.is_empty()
     }
@@ -272,6 +274,7 @@ impl Reader<'_> {
             operand_tiles: self.entries(&units.operand_tiles),
             tensor_memories: self.entries(&units.tensor_memories),
             tensor_tiles: self.entries(&units.tensor_tiles),
+            tensor_moves: self.entries(&units.tensor_moves),
             shapes: self.entries(&units.shapes),
             tensor_maps: self.entries(&units.tensor_maps),
         }

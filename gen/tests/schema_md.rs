@@ -112,6 +112,9 @@ fn units(sources: &Sources, span: Span) {
     for entry in &units.tensor_tiles {
         parsed::<unit::TensorTile>(sources, entry.span);
     }
+    for entry in &units.tensor_moves {
+        parsed::<unit::TensorMove>(sources, entry.span);
+    }
     for entry in &units.shapes {
         parsed::<unit::UnitShape>(sources, entry.span);
     }

@@ -2,8 +2,8 @@
 
 use super::tile::{self, Values};
 use super::{Error, has};
-use lanebook_layout::Layout;
-use lanebook_tables::{Arch, Tables, TensorMemory, TensorTile, UnitShape};
+use lanebook_layout::{AxisId, Int, Iter, Layout};
+use lanebook_tables::{Arch, Tables, TensorMemory, TensorMove, TensorTile, TileLayout, UnitShape};
 
 /// The architecture's tensor memory.
 ///
@@ -31,7 +31,7 @@ pub fn layout(tile: &TensorTile<'_>, rows: u32, columns: u32, second: bool) -> R
         if tile.second_lanes == 0 {
             return Err(Error::Absent);
         }
-        out.add_offset(lanebook_layout::Int::known(i64::from(tile.second_lanes)), lanebook_layout::AxisId::TLANE)?;
+        out.add_offset(Int::known(i64::from(tile.second_lanes)), AxisId::TLANE)?;
     }
     Ok(out)
 }
@@ -142,4 +142,62 @@ pub fn shape<'a>(tables: &Tables<'a>, arch: &Arch<'_>, product: &Product<'_>) ->
         return Ok((shape, tile_named(tables, arch, tile)?));
     }
     Err(refused)
+}
+
+/// The architecture's form of loads and stores with this name.
+///
+/// # Errors
+/// [`Error::Absent`].
+pub fn move_named<'a>(tables: &Tables<'a>, arch: &Arch<'_>, name: &str) -> Result<&'a TensorMove<'a>, Error> {
+    tables.units.tensor_moves.iter().find(|m| m.name == name && has(arch, m.feature)).ok_or(Error::Absent)
+}
+
+/// What one instruction moves: cells of tensor memory relative to its address, and the lane and bit where each is, over the same (row,
+/// column), row-major; packed ones over (row, column, half of a register).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moved {
+    /// To lane and column of tensor memory.
+    pub cells: Layout,
+    /// To lane and bit.
+    pub tuple: Layout,
+}
+
+/// The layouts of a load or store for a count, with the offset that the instruction takes (0 where it takes none). `packed` moves the lower
+/// bits of cells, several a register.
+///
+/// # Errors
+/// [`Error::Extent`] for a count that the form does not have (`needed`: the greatest below, or the least).
+pub fn moved(form: &TensorMove<'_>, count: u16, offset: u32, packed: bool) -> Result<Moved, Error> {
+    if !form.counts.contains(&count) {
+        let below = form.counts.iter().filter(|c| **c <= count).max().or(form.counts.first());
+        return Err(Error::Extent { dim: 1, found: u64::from(count), needed: u64::from(below.copied().unwrap_or(0)) });
+    }
+    let make = |tile: &TileLayout<'_>, cells: bool| -> Result<Layout, Error> {
+        let mut values = Values::default();
+        for (number, _) in (1u8..).zip(tile.params) {
+            let counts = tile.iters.iter().any(|it| it.extent.param == number);
+            let value = if counts { u64::from(count) } else { u64::from(offset) };
+            if !values.set(number, value) {
+                return Err(Error::NoValue { param: number.saturating_sub(1) });
+            }
+        }
+        let (neighbours, bits) = (u32::from(form.packed.0), i64::from(form.packed.1));
+        let mut out = Layout::new();
+        if packed {
+            let step = if cells { (1, AxisId::TCOL) } else { (bits, AxisId::BIT) };
+            out.push_shard(Iter::new(neighbours, step.0, step.1))?;
+        }
+        for it in tile.iters.iter().rev() {
+            let overflow = Error::Layout(lanebook_layout::Error::Overflow);
+            let missing = Error::NoValue { param: it.extent.param.saturating_sub(1) };
+            let extent = values.of(it.extent).and_then(|e| u32::try_from(e).ok()).ok_or(missing)?;
+            let stride = values.of(it.stride).and_then(|s| i64::try_from(s).ok()).ok_or(missing)?;
+            // Columns of packed cells are apart by what a register holds; the offset is the instruction's own.
+            let wide = packed && it.axis == AxisId::TCOL && it.stride.param == 0;
+            let stride = stride.checked_mul(if wide { i64::from(neighbours) } else { 1 }).ok_or(overflow)?;
+            out.push_shard(Iter::new(extent, stride, it.axis))?;
+        }
+        Ok(out)
+    };
+    Ok(Moved { cells: make(&form.cells, true)?, tuple: make(&form.tuple, false)? })
 }

@@ -20,6 +20,7 @@ pub fn check(model: &HwModel) -> Diagnostics {
     swizzles(units, &mut diags);
     operand_tiles(units, &mut diags);
     tensor_tiles(units, &mut diags);
+    tensor_moves(units, &mut diags);
     shapes(units, &mut diags);
     maps(units, &mut diags);
     diags
@@ -121,6 +122,23 @@ fn operand_tiles(units: &Units, diags: &mut Diagnostics) {
 fn tensor_tiles(units: &Units, diags: &mut Diagnostics) {
     for (_, tile) in &units.tensor_tiles {
         injective(tile, &TENSOR_AXES, false, diags);
+    }
+}
+
+fn tensor_moves(units: &Units, diags: &mut Diagnostics) {
+    for (fact, cells, tuple) in &units.tensor_moves {
+        injective(cells, &[AxisId::TLANE, AxisId::TCOL], true, diags);
+        injective(tuple, &[AxisId::LANE, AxisId::BIT], false, diags);
+        let extents = |tile: &Tile| {
+            tile.iters.iter().map(|it| (it.extent.factor, tile.params.get(usize::from(it.extent.param).wrapping_sub(1)).cloned())).collect::<Vec<_>>()
+        };
+        if extents(cells) != extents(tuple) {
+            let message = format!("cells and registers of `{}` have different extents", fact.entry.name.value);
+            diags.push(Diagnostic::at(tuple.span, message).note(cells.span, "the cells").help("both are over the same coordinates, iter by iter"));
+        }
+        if !fact.entry.counts.is_sorted_by(|a, b| a < b) || fact.entry.counts.is_empty() {
+            diags.push(Diagnostic::at(fact.entry.name.span, "`counts` do not ascend").help("write what `n` can be, the least first"));
+        }
     }
 }
 

@@ -323,7 +323,12 @@ impl Resolver<'_> {
             let typed = written.dtype.as_ref().and_then(|dtype| params::mentioned(dtype)).and_then(number);
             let by_number =
                 |text: &str| params.iter().find(|p| matches!(p.options, params::Options::Values(_)) && text.contains(&format!("{{{}", p.name.value)));
-            let scaling = written.layout.as_ref().and_then(|layout| by_number(layout));
+            // Registers without a layout (data of another memory, coordinates) follow a number by themselves.
+            let counted = || match &written.registers {
+                schema::Number::Text(text) => by_number(text),
+                schema::Number::Plain(_) => None,
+            };
+            let scaling = written.layout.as_ref().map_or_else(counted, |layout| by_number(layout));
             let grown = grown(operand, first.and_then(|f| f.operands.get(k)));
             operand.vary.typed_by = typed;
             operand.vary.scaled_by = scaling.and_then(|p| Some((u8::try_from(p.operand).ok()?, grown.unwrap_or(0))));

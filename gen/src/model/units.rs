@@ -96,6 +96,8 @@ pub struct Units {
     pub tensor_memories: Vec<Fact<s::TensorMemory>>,
     /// Tiles in tensor memory.
     pub tensor_tiles: Vec<(Fact<s::TensorTile>, Tile)>,
+    /// Loads and stores, each with its layouts of cells and registers.
+    pub tensor_moves: Vec<(Fact<s::TensorMove>, Tile, Tile)>,
     /// Shapes.
     pub shapes: Vec<Fact<s::UnitShape>>,
     /// Tiled copies.
@@ -170,6 +172,7 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
     let words = Words::of(model);
     let mut units = Units::default();
     let (mut swizzle_names, mut descriptor_names, mut tile_names, mut tensor_names) = (Names::default(), Names::default(), Names::default(), Names::default());
+    let mut move_names = Names::default();
     let groups = || loaded.groups.iter().filter(|g| !g.units.is_empty());
     units.features = groups().map(|g| g.group.name.clone()).collect();
     // Modes first: fields of descriptors and tiles refer to them.
@@ -209,6 +212,13 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
                     units.tensor_tiles.push((fact, tile));
                 }
             }
+            for e in &u.tensor_moves {
+                let layouts = r.tile(&e.cells, e.rows).zip(r.tile(&e.tuple, e.rows));
+                if let (true, Some((cells, tuple))) = (move_names.declare(&e.name, 0, "tensor move", r.diags), layouts) {
+                    let fact = r.fact(e, (e.status, &e.sources), "tensor move");
+                    units.tensor_moves.push((fact, cells, tuple));
+                }
+            }
             for e in &u.shapes {
                 units.shapes.push(r.fact(e, (e.status, &e.sources), "unit shape"));
             }
@@ -221,6 +231,14 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
         descriptor_names.find(&shape.entry.descriptor, "descriptor", diags);
         for (_, tile) in &shape.entry.m.value {
             tensor_names.find(tile, "tensor tile", diags);
+        }
+    }
+    for (fact, ..) in &units.tensor_moves {
+        for (usual, one) in [&fact.entry.loads, &fact.entry.stores] {
+            model.atom_names.find(usual, "atom", diags);
+            if !one.is_empty() {
+                model.atom_names.find(&Name { value: one.clone(), span: usual.span }, "atom", diags);
+            }
         }
     }
     model.units = units;

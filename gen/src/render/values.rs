@@ -109,7 +109,7 @@ structs! {
     RuleSet<'_> { language, isa, phase, roots }
     TileBuild { op, arity, like, layout, through }
     Pass<'_> { name, steps }
-    Units<'_> { features, descriptors, swizzles, operand_tiles, tensor_memories, tensor_tiles, shapes, tensor_maps }
+    Units<'_> { features, descriptors, swizzles, operand_tiles, tensor_memories, tensor_tiles, tensor_moves, shapes, tensor_maps }
     Descriptor<'_> { name, feature, bits, fields, status, sources }
     Field<'_> { name, at, bits, scale, range, values, role }
     SwizzleMode<'_> { name, feature, xor, span_bytes, atom_bytes, repeat_bytes, codes, status, sources }
@@ -121,6 +121,7 @@ structs! {
     TileField<'_> { param, field, unused }
     TensorMemory { feature, lanes, columns, cell_bits, lane_shift, lanes_per_warp, warps, allocation }
     TensorTile<'_> { name, feature, purpose, layout, second_lanes, status, sources }
+    TensorMove<'_> { name, feature, counts, registers, cells, tuple, packed, loads, stores, status, sources }
     UnitShape<'_> { kind, feature, blocks, stationary, sparse, m, n, k, descriptor, status, sources }
     Steps { low, high, step }
     TensorMap<'_> {

@@ -21,6 +21,8 @@ pub struct Units {
     pub tensor_memories: Vec<Entry>,
     /// [`TensorTile`] each.
     pub tensor_tiles: Vec<Entry>,
+    /// [`TensorMove`] each.
+    pub tensor_moves: Vec<Entry>,
     /// [`UnitShape`] each.
     pub shapes: Vec<Entry>,
     /// [`TensorMap`] each.
@@ -200,6 +202,36 @@ pub struct TensorTile {
     /// Lanes to a second place of the tile.
     #[serde(default)]
     pub second_lanes: u8,
+    /// How sure it is; else the group's.
+    pub status: Option<Status>,
+    /// Where it comes from; else the group's.
+    pub sources: Option<Vec<Name>>,
+    /// For people.
+    pub note: Option<String>,
+}
+
+/// A form of loads from tensor memory and stores to it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "tensor move")]
+pub struct TensorMove {
+    /// Its name.
+    pub name: Name,
+    /// What the symbol `n` of both layouts can be.
+    pub counts: Vec<u16>,
+    /// Registers of a lane for each of them.
+    pub registers: u8,
+    /// Over (row, column) to `TLane` and `TCol`; a symbol other than `n` is the instruction's offset.
+    pub cells: Spanned<String>,
+    /// Over (row, column) to `laneid` and `bit`.
+    pub tuple: Spanned<String>,
+    /// The first so many iters of both layouts are the row.
+    pub rows: u8,
+    /// Where cells can be halved: neighbours in a register, and bits of each.
+    pub packed: (u8, u8),
+    /// The atoms that load: usually, and to one register where that is another.
+    pub loads: (Name, String),
+    /// The atoms that store.
+    pub stores: (Name, String),
     /// How sure it is; else the group's.
     pub status: Option<Status>,
     /// Where it comes from; else the group's.

@@ -30,8 +30,8 @@ pub use rule::{
 };
 pub use template::{Pieces, Template};
 pub use unit::{
-    Amount, Code, Descriptor, Field, FieldRole, Interleave, Major, MapElement, OperandTile, Steps, SwizzleMode, TensorMap, TensorMemory, TensorTile, TensorUse,
-    TileField, TileIter, TileLayout, UnitShape, Units,
+    Amount, Code, Descriptor, Field, FieldRole, Interleave, Major, MapElement, OperandTile, Steps, SwizzleMode, TensorMap, TensorMemory, TensorMove,
+    TensorTile, TensorUse, TileField, TileIter, TileLayout, UnitShape, Units,
 };
 
 macro_rules! ids {

@@ -21,6 +21,8 @@ pub struct Units<'a> {
     pub tensor_memories: &'a [TensorMemory],
     /// Tiles in tensor memory.
     pub tensor_tiles: &'a [TensorTile<'a>],
+    /// Loads from tensor memory and stores to it.
+    pub tensor_moves: &'a [TensorMove<'a>],
     /// Shapes of matrix instructions that take descriptors.
     pub shapes: &'a [UnitShape<'a>],
     /// Tiled copies.
@@ -29,8 +31,17 @@ pub struct Units<'a> {
 
 impl Units<'_> {
     /// No facts.
-    pub const EMPTY: Self =
-        Self { features: &[], descriptors: &[], swizzles: &[], operand_tiles: &[], tensor_memories: &[], tensor_tiles: &[], shapes: &[], tensor_maps: &[] };
+    pub const EMPTY: Self = Self {
+        features: &[],
+        descriptors: &[],
+        swizzles: &[],
+        operand_tiles: &[],
+        tensor_memories: &[],
+        tensor_tiles: &[],
+        tensor_moves: &[],
+        shapes: &[],
+        tensor_maps: &[],
+    };
 }
 
 /// A number with a name, where an encoding calls things by numbers.
@@ -233,6 +244,33 @@ pub struct TensorTile<'a> {
     pub layout: TileLayout<'a>,
     /// Lanes to a second place of the tile, 0: there is none.
     pub second_lanes: u8,
+    /// How sure this is.
+    pub status: Status,
+    /// Where it comes from.
+    pub sources: &'a [SourceId],
+}
+
+/// A form of loads from tensor memory to a warp's registers, and of stores the other way: over (row, column).
+#[derive(Copy, Clone, Debug)]
+pub struct TensorMove<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// The feature it belongs to.
+    pub feature: FeatureId,
+    /// The values of the parameter `n` of both layouts.
+    pub counts: &'a [u16],
+    /// Registers of a lane for each of them.
+    pub registers: u8,
+    /// To lane and column of tensor memory, relative to the address; a parameter other than `n` is the instruction's offset.
+    pub cells: TileLayout<'a>,
+    /// To the lane and the bit of its registers.
+    pub tuple: TileLayout<'a>,
+    /// Where cells can be halved: neighbours in a register, and bits of each.
+    pub packed: (u8, u8),
+    /// The atoms that load, without and with one register; the latter empty where there is none.
+    pub loads: (&'a str, &'a str),
+    /// The atoms that store.
+    pub stores: (&'a str, &'a str),
     /// How sure this is.
     pub status: Status,
     /// Where it comes from.

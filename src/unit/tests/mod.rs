@@ -1,6 +1,7 @@
 //! Tests of matrix units against the compiled tables.
 mod descriptor;
 mod map;
+mod moves;
 mod operand;
 mod tensor;
 

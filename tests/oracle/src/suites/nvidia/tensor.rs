@@ -1,7 +1,8 @@
 //! Tensor memory: `tcgen05.ld` / `st` / `cp`, accumulator layouts, scale factors in tensor memory.
 //!
 //! Rules: a copy's tile is named after its shape and multicast; an accumulator's tile is the one that the table of shapes has for the
-//! instruction, and its letter must be the record's; scale factors are one tile for every count.
+//! instruction, and its letter must be the record's; scale factors are one tile for every count. A load or store is found by
+//! its shape and count, and its atom must have the record's mnemonic.
 
 use super::{NO_FORM, Verdict};
 use lanebook::TABLES;
@@ -15,6 +16,7 @@ pub fn judge(record: &Value) -> Verdict {
     let ptx = record["ptx"].as_str().unwrap_or("");
     let judged = match record["operand"].as_str().unwrap_or("") {
         _ if ptx.starts_with("tcgen05.cp") => copy(record, ptx),
+        _ if ptx.starts_with("tcgen05.ld.") || ptx.starts_with("tcgen05.st.") => moved(record, ptx),
         "D" => accumulator(record, ptx),
         "SFA" | "SFB" => scales(record),
         _ => return Verdict::Skipped(NO_FORM),
@@ -118,4 +120,47 @@ fn scales(record: &Value) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// `map[lane][register]` = [lane, column] of tensor memory, or [lane, column of the low half, of the high half].
+fn moved(record: &Value, ptx: &str) -> Result<(), String> {
+    let parts: Vec<&str> = ptx.split('.').collect();
+    let [_, way, _, _, shape, count, ref rest @ ..] = parts[..] else { return Err("no load or store".into()) };
+    let form = TABLES.units.tensor_moves.iter().find(|m| m.name == shape).ok_or(format!("no form {shape}"))?;
+    let count: u16 = count.trim_start_matches('x').parse().map_err(|_| "no count")?;
+    let packed = rest.iter().any(|part| part.contains("pack::"));
+    let registers = u64::from(form.registers) * u64::from(count);
+    if record["regs"].as_u64() != Some(registers) {
+        return Err(format!("{} registers, found {registers}", record["regs"]));
+    }
+    // The atom, by the name that the form gives it.
+    let (usual, one) = if way == "ld" { form.loads } else { form.stores };
+    let name = if registers == 1 && !one.is_empty() { one } else { usual };
+    let name = name.replace("{N}", &count.to_string()).replace("{form}", &rest.join("."));
+    let (_, instance) = TABLES.instance_named(&name).ok_or(format!("no atom {name}"))?;
+    if instance.registers(if way == "ld" { 0 } else { instance.atom.operands.iter().position(|o| o.name == "src").unwrap_or(0) as u8 }) != Some(registers as u8)
+    {
+        return Err(format!("{name} has other registers"));
+    }
+    let offset = record["half_split_offset_columns"].as_u64().unwrap_or(0) as u32;
+    let moved = tensor::moved(form, count, offset, packed).map_err(|e| format!("{e:?}"))?;
+    let (cells, tuple) = (moved.cells.view(), moved.tuple.view());
+    let size = cells.size().and_then(|s| s.value()).map_err(|e| format!("{e:?}"))? as u64;
+    let map = record["map"].as_array().ok_or("no map")?;
+    let mut seen = 0;
+    for x in 0..size {
+        let (mut cell, mut place) = (Coord::new(), Coord::new());
+        cells.apply_flat(x, &mut cell).map_err(|e| format!("{e:?}"))?;
+        tuple.apply_flat(x, &mut place).map_err(|e| format!("{e:?}"))?;
+        let (lane, bit) = (place.get(AxisId::LANE) as usize, place.get(AxisId::BIT) as usize);
+        let entry = map.get(lane).and_then(|l| l.get(bit / 32)).and_then(Value::as_array).ok_or("no such register")?;
+        let half = if packed { (bit % 32) / 16 } else { 0 };
+        let wanted = (entry.first().and_then(Value::as_i64), entry.get(1 + half).and_then(Value::as_i64));
+        if wanted != (Some(cell.get(AxisId::TLANE)), Some(cell.get(AxisId::TCOL))) {
+            return Err(format!("register {} of lane {lane}: {entry:?}, found {cell:?}", bit / 32));
+        }
+        seen += 1;
+    }
+    let expected = map.len() as u64 * registers * if packed { 2 } else { 1 };
+    if seen != expected { Err(format!("{expected} places, found {seen}")) } else { Ok(()) }
 }
