@@ -52,12 +52,16 @@ impl<'t> TableTiles<'t> {
     }
 
     /// Takes the atom if it fits and is better. The cheapest questions come first: most atoms are no matrix instructions, and
-    /// most of those are no better than what is there.
+    /// most of those are too small, or no better than what is there.
     fn offer(&self, atom: &'t Atom<'t>, request: &TileRequest, any: bool, best: &mut Option<Candidate<'t>>) {
-        let Some(usual) = atom.product() else { return };
+        let Some(usual) = atom.matrix else { return };
+        // An atom's own shape is that of its largest instance.
+        if !any && (usual.m < request.m || usual.n < request.n) || atom.product().is_none() {
+            return;
+        }
         let known = best.as_ref().map(|b| b.merit);
-        // A parameter that changes the columns and nothing else leaves the merit as it is.
-        let fixed = || !atom.params().any(|(_, vary)| vary.grows.1 && (vary.grows.0 || vary.grows.2));
+        // A parameter that changes the columns and nothing else leaves the merit as it is, and no smaller k is better unless it is the one asked for.
+        let fixed = || any || request.k == 0 || usual.k <= request.k || !atom.params().any(|(_, vary)| vary.grows.1 && vary.grows.2);
         if known.is_some_and(|known| self.merit(atom, &usual, request) <= known) && fixed() {
             return;
         }
@@ -84,12 +88,15 @@ impl<'t> TableTiles<'t> {
     fn merit(&self, atom: &Atom<'_>, shape: &MatrixShape, request: &TileRequest) -> Merit {
         let bits = |number: u8| atom.operands.get(usize::from(number)).and_then(|o| self.tables.dtype(o.dtype?)).map_or(0, |d| d.bits);
         let depth_bits = u32::from(bits(shape.a)).saturating_mul(u32::from(shape.k));
-        let layout = atom.operands.get(usize::from(operand(shape, request.side))).and_then(|o| o.layout);
+        let side = operand(shape, request.side);
+        let layout = atom.operands.get(usize::from(side)).and_then(|o| o.layout);
         // Another generation's k stands for the manner in which lanes share it, not for halves that lie apart.
-        let runs = layout.map_or(0, |l| l.shard.iter().filter(|it| it.axis() == AxisId::BIT && !it.is_unit()).count());
-        let one_run = runs <= 1 && bits(operand(shape, request.side)).is_power_of_two();
+        let one_run = || {
+            let runs = layout.map_or(0, |l| l.shard.iter().filter(|it| it.axis() == AxisId::BIT && !it.is_unit()).count());
+            runs <= 1 && bits(side).is_power_of_two()
+        };
         let own_k = shape.k == request.k;
-        let plain = own_k || request.k == 0 || request.side == TileSide::D || one_run;
+        let plain = own_k || request.k == 0 || request.side == TileSide::D || one_run();
         (request.accumulator_bits == 0 || bits(shape.d) == request.accumulator_bits, own_k, plain, depth_bits, layout.is_some())
     }
 
@@ -104,10 +111,10 @@ impl<'t> TableTiles<'t> {
         let nowhere = EncodingError::OperandInMemory { operand: 1 };
         let operand = instance.atom.operands.get(usize::from(number)).ok_or(nowhere)?;
         let bits = instance.dtype(number).and_then(|id| self.tables.dtype(id)).map_or(0, |d| d.bits);
-        // Only a layout that is in proportion to a parameter has to be made.
+        let layout = operand.layout.ok_or(nowhere)?;
         let mut tile = match operand.vary.and_then(|v| v.scaled_by) {
-            None => tile_of(operand.layout.ok_or(nowhere)?, bits, rows, cols)?,
-            Some(_) => tile_of(&instance.layout(number).ok_or(nowhere)?.view(), bits, rows, cols)?,
+            None => tile_of(layout, bits, rows, cols)?,
+            Some(_) => tile_with(layout, Some(instance.scaled_iter(number).ok_or(nowhere)?), bits, rows, cols)?,
         };
         tile.run = tile.run_of(side);
         Ok(tile)
@@ -138,14 +145,22 @@ fn warps_of(operand: &Operand<'_>) -> u16 {
 /// [`EncodingError::OddTile`] if an element bit is no single bit of lane, register or warp, or two are the same;
 /// [`EncodingError::Layout`] for numbers that are not known.
 pub fn tile_of(layout: &LayoutRef<'_>, element_bits: u16, rows: u16, cols: u16) -> Result<Tile, EncodingError> {
+    tile_with(layout, None, element_bits, rows, cols)
+}
+
+/// The same where one shard iter has another extent: which, and what.
+fn tile_with(layout: &LayoutRef<'_>, other: Option<(u8, u32)>, element_bits: u16, rows: u16, cols: u16) -> Result<Tile, EncodingError> {
     let (row_bits, col_bits, element) = (log2(rows)?, log2(cols)?, log2(element_bits)?);
     let all = row_bits.saturating_add(col_bits);
     // Which element bit each register bit and lane bit moves. Read off the iters, fastest first: columns, then rows.
     let mut registers = [None::<TileBit>; 16];
     let mut lanes = [TileBit::Copy; 7];
     let (mut k, mut lane_bits, mut warps) = (0u8, 0u32, 0u64);
-    for it in layout.shard.iter().chain(layout.replica) {
-        let extent = it.extent_value()?;
+    for (at, it) in layout.shard.iter().chain(layout.replica).enumerate() {
+        let extent = match other {
+            Some((k, extent)) if usize::from(k) == at => extent,
+            _ => it.extent_value()?,
+        };
         let stride = u64::try_from(it.stride_value()?).map_err(|_| EncodingError::OddTile)?;
         if extent == 1 {
             continue;

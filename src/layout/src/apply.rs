@@ -210,6 +210,9 @@ impl LayoutRef<'_> {
 
     #[inline]
     fn finish(&self, out: &mut Coord) -> Result<()> {
+        if matches!(self.post, PostMap::None) {
+            return Ok(());
+        }
         out.update(AxisId::M, |x| self.post.apply(x))
     }
 }

@@ -23,6 +23,7 @@ impl Coord {
     }
 
     /// Removes all axes.
+    #[inline]
     pub fn clear(&mut self) {
         self.entries.clear();
     }

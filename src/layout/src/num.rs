@@ -191,6 +191,7 @@ impl Int {
     }
 
     /// The value, or which symbol or fraction is in the way.
+    #[inline]
     pub fn value(self) -> Result<i64> {
         match self.as_known() {
             Some(value) => Ok(value),

@@ -126,6 +126,7 @@ pub struct Operands<'a>(pub &'a [&'a Operand<'a>]);
 impl Atom<'_> {
     /// Its shape, if it is one product of dense operands as the text shows it: not of several blocks, sparse or scaled.
     #[must_use]
+    #[inline]
     pub fn product(&self) -> Option<MatrixShape> {
         let plain = self.more.is_none_or(|more| more.blocks == 1 && more.index.is_none() && more.scales == (None, None));
         self.matrix.filter(|_| plain)
@@ -135,6 +136,7 @@ impl Atom<'_> {
 impl<'a> Operands<'a> {
     /// An operand by its number.
     #[must_use]
+    #[inline]
     pub fn get(&self, number: usize) -> Option<&'a Operand<'a>> {
         self.0.get(number).copied()
     }

@@ -130,6 +130,7 @@ impl<'a> Tables<'a> {
     }
     /// The architecture of an id.
     #[must_use]
+    #[inline]
     pub fn arch(&self, id: ArchId) -> Option<&'a Arch<'a>> {
         self.archs.get(id.index())
     }
@@ -140,11 +141,13 @@ impl<'a> Tables<'a> {
     }
     /// The atom of an id.
     #[must_use]
+    #[inline]
     pub fn atom(&self, id: AtomId) -> Option<&'a Atom<'a>> {
         self.atoms.get(id.index())
     }
     /// The element type of an id.
     #[must_use]
+    #[inline]
     pub fn dtype(&self, id: DtypeId) -> Option<&'a Dtype<'a>> {
         self.dtypes.get(id.index())
     }

@@ -222,6 +222,14 @@ impl<'a> Instance<'a> {
             None => Some(found.registers),
         }
     }
+    /// The shard iter of an operand's layout whose extent is in proportion to a parameter, and its extent here; `None` if there is none.
+    #[must_use]
+    pub fn scaled_iter(&self, operand: u8) -> Option<(u8, u32)> {
+        let found = self.atom.operands.get(usize::from(operand))?;
+        let (param, at) = found.vary?.scaled_by?;
+        let extent = found.layout?.shard.get(usize::from(at))?.extent_value().ok()?;
+        Some((at, self.scaled(extent, param)?))
+    }
     /// Shape of a matrix instruction.
     #[must_use]
     pub fn shape(&self) -> Option<MatrixShape> {

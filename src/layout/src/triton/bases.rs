@@ -181,19 +181,30 @@ impl Bases {
         Ok(())
     }
 
+    /// A bit that moves bit `exponent` (below 32) of dimension `dim`.
+    #[inline]
+    pub(super) fn push_bit(&mut self, input: u8, dim: usize, exponent: u8) -> Result<(), EncodingError> {
+        let max = MAX_BITS as u16;
+        let slot = self.list.get_mut(self.len).ok_or(EncodingError::TooMany { max })?;
+        let value = power(exponent);
+        if value == 0 {
+            return Err(EncodingError::Layout(crate::error::Error::Overflow));
+        }
+        *slot = Basis { input, at: [0; MAX_RANK] };
+        if let Some(place) = slot.at.get_mut(dim) {
+            *place = value;
+        }
+        self.len = self.len.saturating_add(1);
+        if let Some(bits) = self.bits.of.get_mut(dim) {
+            *bits = (*bits).max(exponent.saturating_add(1));
+        }
+        Ok(())
+    }
+
     /// `count` bits that extend dimension `dim`.
     pub(super) fn extend(&mut self, input: u8, dim: usize, count: u8) -> Result<(), EncodingError> {
         for _ in 0..count {
-            let mut at = [0u32; MAX_RANK];
-            let here = self.bits.get(dim);
-            let value = power(here);
-            if value == 0 {
-                return Err(EncodingError::Layout(crate::error::Error::Overflow));
-            }
-            if let Some(slot) = at.get_mut(dim) {
-                *slot = value;
-            }
-            self.push(input, at)?;
+            self.push_bit(input, dim, self.bits.get(dim))?;
         }
         Ok(())
     }

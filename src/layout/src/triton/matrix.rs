@@ -1,6 +1,6 @@
 //! Accumulators and operands of matrix instructions: a tile from the hardware tables, and how warps share a product.
 
-use super::bases::{Bases, Bits, LANE, REGISTER, WARP, log2, matrix_order, power};
+use super::bases::{Bases, Bits, LANE, REGISTER, WARP, log2, matrix_order};
 use super::distributed::k_dim;
 use super::few::Few;
 use super::{AmdMfma, AmdWmma, Cga, DotOp, EncodingError, Field, MAX_RANK, NvidiaMma, Order};
@@ -188,16 +188,11 @@ fn place(out: &mut Bases, tile: &Tile, row: usize, col: usize) -> Result<(), Enc
 }
 
 fn push(out: &mut Bases, input: u8, bit: TileBit, row: usize, col: usize) -> Result<(), EncodingError> {
-    let mut at = [0u32; MAX_RANK];
-    let (dim, exponent) = match bit {
-        TileBit::Copy => return out.push(input, at),
-        TileBit::Row(b) => (row, b),
-        TileBit::Col(b) => (col, b),
-    };
-    if let Some(slot) = at.get_mut(dim) {
-        *slot = power(exponent);
+    match bit {
+        TileBit::Copy => out.push(input, [0; MAX_RANK]),
+        TileBit::Row(b) => out.push_bit(input, row, b),
+        TileBit::Col(b) => out.push_bit(input, col, b),
     }
-    out.push(input, at)
 }
 
 /// An operand's tile with another width of k: `(bits of the tile's own run of k, register bits, lane bits)`, in which
