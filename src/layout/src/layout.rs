@@ -216,8 +216,17 @@ impl Layout {
         self.push_token(OPEN)
     }
 
-    /// Ends a tuple.
+    /// Ends a tuple. A whole tree that is a tuple of more leaves than a tree has modes becomes the flat profile, which says the same and
+    /// has as many modes as iters.
     pub(crate) fn close(&mut self) -> Result<()> {
+        let plain = match self.profile.as_slice() {
+            [OPEN, leaves @ ..] => leaves.len() > MAX_MODES && leaves.iter().all(|t| *t == LEAF),
+            _ => false,
+        };
+        if plain {
+            self.profile.clear();
+            return Ok(());
+        }
         self.push_token(CLOSE)
     }
 

@@ -8,6 +8,7 @@ mod cute_laws;
 mod cute_seed;
 mod cute_text;
 mod errors;
+mod hostile;
 mod large;
 mod laws;
 mod linear;
@@ -21,6 +22,7 @@ mod tirx_forms;
 mod tirx_laws;
 mod tirx_refusals;
 mod triton;
+mod triton_shapes;
 mod ttg;
 
 use crate::notation::{cute, tirx};

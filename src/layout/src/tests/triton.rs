@@ -78,7 +78,7 @@ fn seed_swizzle_and_padding_place_rows_on_other_banks() {
 }
 
 /// The 16 x 16 x 16 form of the seed: four rows in registers, columns over sixteen lanes; operands in runs of four.
-struct Seed;
+pub(super) struct Seed;
 
 impl MatrixTiles for Seed {
     fn tile(&self, request: TileRequest) -> Result<Tile, EncodingError> {

@@ -191,6 +191,15 @@ pub enum EncodingError {
         /// Its extent.
         extent: u32,
     },
+    /// A dimension cannot be broadcast: its extent is neither 1 nor the one asked for.
+    NotBroadcast {
+        /// The dimension.
+        dim: u8,
+        /// Its extent.
+        extent: u32,
+        /// The extent asked for.
+        wanted: u32,
+    },
     /// The two shapes have different numbers of elements.
     Reshape {
         /// Bits of the old shape.

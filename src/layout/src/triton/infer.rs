@@ -1,4 +1,5 @@
-//! Layouts through operations on shapes: transposition, reshaping, and adding, splitting and joining of dimensions.
+//! Layouts through operations on shapes: transposition, reshaping, reduction, broadcast, and adding, splitting and joining of
+//! dimensions.
 //!
 //! Each works on the linear form, so it is exact for every encoding; where a slice comes off, on the encoding itself.
 
@@ -106,6 +107,43 @@ pub fn expand_dims(encoding: &Encoding, shape: &[u32], axis: u8, tiles: &impl Ma
     expanded(&to_linear(encoding, shape, tiles)?, axis)
 }
 
+/// The layout after a reduction along `axis`: the slice of the operand's encoding at what is left of `shape`.
+///
+/// Lanes and warps that held different elements along `axis` hold copies of the result.
+///
+/// # Errors
+/// [`EncodingError::BadValue`] beyond the rank, [`EncodingError::WrongKind`] unless the tensor is in registers, and those of [`to_linear`].
+pub fn reduced(encoding: &Encoding, shape: &[u32], axis: u8, tiles: &impl MatrixTiles) -> Result<Linear<Hw, Logical>, EncodingError> {
+    let mut left: Few<u32, MAX_RANK> = Few::from_slice(shape)?;
+    if usize::from(axis) >= left.len() {
+        return Err(EncodingError::BadValue { field: Field::Dim, value: u32::from(axis) });
+    }
+    if !encoding.is_distributed() {
+        return Err(EncodingError::WrongKind);
+    }
+    left.remove(usize::from(axis));
+    to_linear(&encoding.clone().sliced(axis)?, left.as_slice(), tiles)
+}
+
+/// The layout of a broadcast from shape `from` to shape `to`: that of the same encoding at `to`. Every thread then has each of its elements from an
+/// element that it holds, since an encoding at extent 1 is the one at a larger extent with copies.
+///
+/// # Errors
+/// [`EncodingError::NotBroadcast`] if an extent changes that is not 1, [`EncodingError::Rank`], [`EncodingError::WrongKind`] unless the
+/// tensor is in registers, and those of [`to_linear`].
+pub fn broadcast(encoding: &Encoding, from: &[u32], to: &[u32], tiles: &impl MatrixTiles) -> Result<Linear<Hw, Logical>, EncodingError> {
+    if !encoding.is_distributed() {
+        return Err(EncodingError::WrongKind);
+    }
+    Bits::new(from)?.fits(Field::Shape, to.len())?;
+    for (d, (extent, wanted)) in (0u8..).zip(from.iter().zip(to)) {
+        if extent != wanted && *extent != 1 {
+            return Err(EncodingError::NotBroadcast { dim: d, extent: *extent, wanted: *wanted });
+        }
+    }
+    to_linear(encoding, to, tiles)
+}
+
 /// Both halves of a tensor whose last dimension has extent 2, which one register bit must number: that dimension goes, and
 /// with it the register bits that moved nothing else.
 ///
@@ -167,9 +205,31 @@ pub fn join(linear: &Linear<Hw, Logical>) -> Result<Linear<Hw, Logical>, Encodin
     Ok(joined.transpose_outs(&outs)?)
 }
 
+/// The layout after a join of two tensors of this encoding: as [`join`], but a slice along the new dimension gives its parent back if
+/// the parent's halves are two registers of one thread and each is laid out like the operands.
+///
+/// # Errors
+/// Those of [`to_linear`] and [`join`].
+pub fn joined(encoding: &Encoding, shape: &[u32], tiles: &impl MatrixTiles) -> Result<Linear<Hw, Logical>, EncodingError> {
+    let own = to_linear(encoding, shape, tiles)?;
+    let outer = encoding.slices.len().checked_sub(1);
+    if let Some(k) = outer.filter(|k| encoding.slices.get(*k).map(usize::from) == Some(shape.len())) {
+        let mut parent = encoding.clone();
+        parent.slices.remove(k);
+        let mut whole: Few<u32, MAX_RANK> = Few::from_slice(shape)?;
+        whole.push(2)?;
+        let form = to_linear(&parent, whole.as_slice(), tiles)?;
+        if split(&form).is_ok_and(|half| half.same_map(&own)) {
+            return Ok(form);
+        }
+    }
+    join(&own)
+}
+
 /// Whether the encoding of a transposed tensor has a name of its own: the same kind with permuted parameters.
 ///
-/// Blocked and swizzled encodings do; all others become linear.
+/// Blocked and swizzled encodings do, tiles of TMA if their two dimensions change places, and padded ones, whose linear component is
+/// transposed; all others become linear.
 #[must_use]
 pub fn transposed_encoding(encoding: &Encoding, order: &[u8]) -> Option<Encoding> {
     if encoding.dot.is_some() || encoding.partition.is_some() || !encoding.slices.is_empty() {
@@ -213,6 +273,8 @@ pub fn transposed_encoding(encoding: &Encoding, order: &[u8]) -> Option<Encoding
             cga: cluster(&b.cga)?,
         }),
         Base::Swizzled(s) => Base::Swizzled(super::Swizzled { order: moved(&s.order)?, cga: cluster(&s.cga)?, ..*s }),
+        Base::Nvmma(n) if order == [1, 0] => Base::Nvmma(super::NvmmaShared { transposed: !n.transposed, cga: cluster(&n.cga)?, ..*n }),
+        Base::Padded(p) => Base::Padded(super::Padded { linear: transposed(&p.linear, order).ok()?, ..p.clone() }),
         _ => return None,
     };
     Some(base.into())

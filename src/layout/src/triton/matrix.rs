@@ -365,6 +365,19 @@ pub(super) fn mfma(mfma: &AmdMfma, dot: Option<&DotOp>, shape: &Bits, tiles: &im
     out.combine(&mfma.cga, shape)
 }
 
+/// The widths of k that the notation takes for an operand of WMMA version 1, 2, 3 (none listed: any but 0). Triton's attribute says so, not the
+/// machine: the layout is defined for others as well, but no such attribute exists.
+const WMMA_WIDTHS: [&[u32]; 3] = [&[8, 16], &[4, 8, 16], &[]];
+
+fn wmma_width(version: u8, k_width: u32) -> Result<u8, EncodingError> {
+    let width = log2(Field::KWidth, 0, k_width)?;
+    let listed = usize::from(version).checked_sub(1).and_then(|k| WMMA_WIDTHS.get(k)).copied().unwrap_or(&[]);
+    if listed.is_empty() || listed.contains(&k_width) {
+        return Ok(width);
+    }
+    Err(EncodingError::BadValue { field: Field::KWidth, value: k_width })
+}
+
 /// `amd_wmma` and its operands.
 #[inline(never)]
 pub(super) fn wmma(wmma: &AmdWmma, dot: Option<&DotOp>, shape: &Bits, tiles: &impl MatrixTiles, out: &mut Bases) -> Result<(), EncodingError> {
@@ -412,11 +425,11 @@ pub(super) fn wmma(wmma: &AmdWmma, dot: Option<&DotOp>, shape: &Bits, tiles: &im
         return out.combine(&wmma.cga, shape);
     };
     let k_at = k_dim(dot, rank)?;
+    let width = wmma_width(wmma.version, dot.k_width)?;
     request.side = operand_side(dot);
     let other = if request.side == TileSide::A { row } else { col };
     let tile = stretched(&tiles.tile(request)?, request.side)?;
     out.begin(rank, operand_order(dot, rank)?);
-    let width = log2(Field::KWidth, 0, dot.k_width)?;
     place_operand(out, &tile, width, false, k_at, other)?;
     // Lanes that do not number rows number k, or hold copies; either way they count for the repetition along k.
     let lanes = u8::try_from(tile.lane.len()).unwrap_or(u8::MAX);

@@ -17,7 +17,9 @@ pub fn judge(case: &Case<'_>) -> Result<Verdict, String> {
         None => return Ok(Verdict::Unexplained("the file does not define the base")),
     };
     match (base, call.split_once('.')) {
-        (Base::Irregular, _) => Ok(Verdict::Skipped("the base wraps around a modulus that cuts its copies: it has no strided form")),
+        (Base::Irregular, _) => {
+            Ok(Verdict::Refused("the base wraps around a modulus that cuts a dimension or its copies: tried on all points, no strided layout is that map"))
+        }
         (Base::Fragment(f), None) => Ok(compare(record, Ok(f))),
         (Base::Layout(l), None) => Ok(compare_layout(record, Ok(l))),
         (Base::Fragment(f), Some((_, "inverse"))) => fragment_inverse(record, &f),

@@ -171,8 +171,9 @@ pub fn judge(record: &Value) -> Judged {
             }
         }
         "infer_join" => {
-            let (_, _, linear) = encoded(record, 0)?;
-            same(&infer::join(&linear).map_err(fail)?, &read::linear(&result["linear"])?)
+            let (encoding, shape, _) = encoded(record, 0)?;
+            let found = infer::joined(&encoding, &shape, &read::tiles(&record["args"][0])?).map_err(fail)?;
+            same(&found, &read::linear(&result["linear"])?)
         }
         _ => Ok(Verdict::Unexplained("an operation that this suite does not know")),
     }
