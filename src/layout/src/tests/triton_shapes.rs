@@ -52,8 +52,11 @@ fn shape(random: &mut Random, rank: usize) -> Vec<u32> {
     (0..rank).map(|_| power(random, 5)).collect()
 }
 
+/// Coordinates of elements.
+type Elements = BTreeSet<Vec<u64>>;
+
 /// The elements of each (lane, warp).
-fn held(l: &L) -> Vec<((u64, u64), BTreeSet<Vec<u64>>)> {
+fn held(l: &L) -> Vec<((u64, u64), Elements)> {
     let bits = |axis| l.ins().bits_of(axis);
     let dims: Vec<AxisId> = l.outs().iter().map(|d| d.0).collect();
     let mut out = Vec::new();
@@ -76,7 +79,7 @@ fn held(l: &L) -> Vec<((u64, u64), BTreeSet<Vec<u64>>)> {
 fn follows(before: &L, after: &L, f: impl Fn(&[u64]) -> Vec<u64>) {
     for ((thread, own), (other, now)) in held(before).into_iter().zip(held(after)) {
         assert_eq!(thread, other);
-        let moved: BTreeSet<Vec<u64>> = own.iter().map(|at| f(at)).collect();
+        let moved: Elements = own.iter().map(|at| f(at)).collect();
         assert_eq!(moved, now, "thread {thread:?}");
     }
 }
@@ -122,7 +125,7 @@ fn nothing_moves_between_threads() {
         let halves = held(&joined);
         for ((thread, own), (_, now)) in held(&l).into_iter().zip(halves) {
             let both = own.iter().flat_map(|at| (0..2u64).map(move |half| at.iter().copied().chain([half]).collect::<Vec<u64>>()));
-            assert_eq!(both.collect::<BTreeSet<_>>(), now, "thread {thread:?}");
+            assert_eq!(both.collect::<Elements>(), now, "thread {thread:?}");
         }
         let half = infer::split(&joined).unwrap();
         follows(&half, &l, <[u64]>::to_vec);
