@@ -6,7 +6,7 @@
 //! 2. [`model`] resolves every name and flattens inheritance;
 //! 3. [`check`] holds the facts against each other, one file a check;
 //! 4. [`rules`] compiles and checks what stands under `rules/`;
-//! 5. [`audit`] looks at what compiles and may still not be meant;
+//! 5. [`audit`] looks at what compiles and may still not be meant, [`assemble`] asks the vendors' assemblers about it;
 //! 6. [`lower`](mod@lower) makes `lanebook_tables` values, and [`select`](mod@select) leaves architectures out;
 //! 7. [`render`](mod@render) prints them as Rust statics.
 //!
@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod assemble;
 pub mod audit;
 pub mod check;
 pub mod compile;

@@ -339,6 +339,9 @@ pub struct Check {
     /// Say which facts differ from another version: a folder, or a commit of the repository; and which choices follow
     #[arg(long, value_name = "REV|DIR")]
     pub against: Option<String>,
+    /// Whether the vendors' assemblers judge the atoms' texts (LANEBOOK_PTXAS, LANEBOOK_LLVM_MC or the path say where they are)
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = Assemblers::Auto)]
+    pub assemblers: Assemblers,
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -351,6 +354,17 @@ pub struct Check {
     /// Name all checks with what they demand
     #[arg(long)]
     pub list: bool,
+}
+
+/// Whether assemblers are asked.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Assemblers {
+    /// Those that are found; the others are named as skipped
+    Auto,
+    /// All: one that is not found is an error
+    Require,
+    /// None
+    Off,
 }
 
 /// Formats of findings.

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod assemblers;
 mod commands;
 mod findings;
 mod notation;

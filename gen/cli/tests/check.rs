@@ -2,7 +2,7 @@
 mod support;
 
 use std::fs;
-use support::{copy, folder, golden, root, run, run_in};
+use support::{copy, folder, golden, root, run, run_in, run_with};
 
 /// The small tables of the compiler's own tests, with a file added.
 fn tables(test: &str, added: &[(&str, &str)]) -> std::path::PathBuf {
@@ -49,11 +49,11 @@ fn warnings_can_be_denied() {
     let at = tables("check.deny", &[]);
     let fine = run_in(&at, &["check", "--draft"], "");
     assert_eq!(fine.code, 0);
-    assert!(fine.out.contains(": no errors, 5 warnings") && fine.err.contains("warning[unused]"), "{}{}", fine.out, fine.err);
+    assert!(fine.out.contains(": no errors, 3 warnings") && fine.err.contains("warning[unused]"), "{}{}", fine.out, fine.err);
     for format in ["text", "json", "sarif", "junit"] {
         let ran = run_in(&at, &["check", "--draft", "--deny", "warnings", "--format", format], "");
         assert_eq!(ran.code, 1, "{format}");
-        assert!(ran.err.ends_with("5 warnings\n"), "{}", ran.err);
+        assert!(ran.err.ends_with("3 warnings, 1 note; not assembled: t\n"), "{}", ran.err);
     }
 }
 
@@ -62,7 +62,7 @@ fn notes_are_shown_when_asked_for() {
     let text = r#"(groups: [(name: "more", isa: "t", status: assumed, atoms: [(name: "nap", class: sync, template: "nap")])])"#;
     let at = tables("check.notes", &[("hw-tables/more.ron", text)]);
     let (without, with) = (run_in(&at, &["check", "--draft"], ""), run_in(&at, &["check", "--draft", "--notes"], ""));
-    assert!(!without.err.contains("note[status]") && without.out.contains("1 note"), "{}", without.out);
+    assert!(!without.err.contains("note[status]") && without.out.contains("2 notes"), "{}", without.out);
     assert!(with.err.contains("note[status]: atom `nap` is assumed"), "{}", with.err);
 }
 
@@ -104,11 +104,51 @@ fn all_checks_are_named() {
     golden("check.list", &run(&["check", "--list"]).fine());
 }
 
-/// This repository's tables keep what the audit demands: no errors.
+/// This repository's tables keep what the audit demands: no errors. What assemblers say of them is in tests/assemble.
 #[test]
 fn the_tables_in_the_tree_pass() {
-    let ran = run(&["check"]);
+    let ran = run(&["check", "--assemblers", "off"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
+}
+
+/// A machine like `m1` that lacks an atom and one that the assembler does not know; an atom that it refuses.
+const JUDGED: &str = r#"(
+    groups: [(name: "more", isa: "t", status: documented, sources: ["book"], atoms: [(name: "nap", class: sync, template: "nap {n}", operands: [
+        (name: "n", role: immediate, range: (0, 9)),
+    ])])],
+    arch: (name: "m2", extends: "m1", has: ["more"], lacks: ["add"], hazards: []),
+)
+"#;
+
+/// Takes everything but `nap` of more than 5, for m1 and m2 alone.
+const ASSEMBLER: &str = "#!/bin/sh\n[ $1 = m9 ] && { echo 'm9: no such machine'; exit 1; }\nawk -v f=\"$2\" '/^nap [6-9]/ { print f \":\" FNR \": error: too long a nap\"; bad = 1 } END { exit bad }' \"$2\"\n";
+
+#[test]
+fn assemblers_are_asked_or_named_as_skipped() {
+    let named = r#"end: "end", assembler: (variable: "LANEBOOK_T_ASM", programs: ["no-such-program"], arguments: ["{target}", "{input}"], function: "{body}",
+        error: "{input}:{line}: error: ", unknown: ["no such machine"]),"#;
+    let third = r#"(arch: (name: "m3", target: "m9", extends: "m1"))"#;
+    let at = tables("check.assembler", &[("hw-tables/more.ron", JUDGED), ("hw-tables/third.ron", third)]);
+    edit(&at, "rules/isa/t.ron", r#"end: "end","#, named);
+    let program = at.join("asm");
+    fs::write(&program, ASSEMBLER).expect("program");
+    #[cfg(unix)]
+    fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("program");
+    let set = [("LANEBOOK_T_ASM", program.to_str().expect("path"))];
+    for format in ["text", "json", "sarif", "junit"] {
+        let ran = run_with(&at, &["check", "--draft", "--format", format], "", &set);
+        assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
+        golden(&format!("check.assembler.{format}"), &format!("{}{}", ran.out, ran.err));
+        // Every format says what was left out.
+        let ran = run_in(&at, &["check", "--draft", "--format", format], "");
+        let all = format!("{}{}", ran.out, ran.err);
+        assert_eq!(ran.code, 0, "{all}");
+        assert!(all.contains("skipped: nothing assembles the texts of 3 architectures of `t`"), "{format}: {all}");
+    }
+    let ran = run_with(&at, &["check", "--draft", "--assemblers", "off"], "", &set);
+    assert!(ran.code == 0 && ran.out.ends_with("; not assembled: t\n"), "{}{}", ran.out, ran.err);
+    let required = run_in(&at, &["check", "--draft", "--assemblers", "require"], "");
+    assert!(required.code == 1 && required.err.contains("error[assembler]: skipped"), "{}", required.err);
 }
 
 /// A folder with the repository's tables in a git repository of their own, one commit old.
@@ -133,7 +173,7 @@ fn edit(at: &std::path::Path, name: &str, from: &str, to: &str) {
 #[test]
 fn another_version_is_compared_fact_by_fact() {
     let at = repository("check.against");
-    let same = run_in(&at, &["check", "--against", "HEAD"], "");
+    let same = run_in(&at, &["check", "--assemblers", "off", "--against", "HEAD"], "");
     assert_eq!(same.code, 0, "{}", same.err);
     assert!(!same.out.contains("facts that differ") && !same.out.contains("choices"), "{}", same.out);
     // A mover that the examples use is taken away, a figure changed, a source added.
@@ -144,7 +184,7 @@ fn another_version_is_compared_fact_by_fact() {
     for part in ["hw-tables", "rules"] {
         copy(&root().join(part), &base.join(part));
     }
-    let ran = run_in(&at, &["check", "--against", "HEAD"], "");
+    let ran = run_in(&at, &["check", "--assemblers", "off", "--against", "HEAD"], "");
     assert_eq!(ran.code, 0, "{}", ran.err);
     for line in [
         "facts that differ\n",
@@ -159,9 +199,9 @@ fn another_version_is_compared_fact_by_fact() {
         assert!(ran.out.contains(line), "`{line}` is missing in\n{}", ran.out);
     }
     // The same from a folder, denied.
-    let denied = run_in(&at, &["check", "--against", base.to_str().expect("path"), "--deny", "changes", "--format", "json"], "");
+    let denied = run_in(&at, &["check", "--assemblers", "off", "--against", base.to_str().expect("path"), "--deny", "changes", "--format", "json"], "");
     assert_eq!(denied.code, 1, "{}", denied.err);
     assert_eq!(denied.out.matches("\"check\": \"change\"").count(), 3, "{}", denied.out);
     assert!(denied.out.contains("\"check\": \"pick\""), "{}", denied.out);
-    run_in(&at, &["check", "--against", "nowhere"], "").refused(2, &["--against nowhere", "no commit"]);
+    run_in(&at, &["check", "--assemblers", "off", "--against", "nowhere"], "").refused(2, &["--against nowhere", "no commit"]);
 }

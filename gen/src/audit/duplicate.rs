@@ -57,8 +57,8 @@ fn form(atom: &Atom) -> String {
         let range = operand.range.as_ref().map(|range| range.value);
         let _ = write!(
             out,
-            " | {:?} {:?} {:?} {} {:?} {layout:?} {:?} {range:?} {}",
-            operand.role, operand.class, operand.also, operand.registers, operand.dtype, operand.rest, operand.implicit
+            " | {:?} {:?} {:?} {} {:?} {layout:?} {:?} {range:?} {} {:?}",
+            operand.role, operand.class, operand.also, operand.registers, operand.dtype, operand.rest, operand.implicit, operand.vary
         );
     }
     if let Some(shape) = &atom.matrix {

@@ -62,11 +62,13 @@ pub fn unused(compiled: &Compiled) -> Diagnostics {
         }
     }
     let sides = || model.atoms.iter().filter_map(|atom| atom.movement.as_ref()).flat_map(|movement| [&movement.from, &movement.to]);
-    let touched: BTreeSet<usize> = sides().filter_map(|side| side.access).map(|id| id.index()).collect();
+    // What a matrix unit accesses is no movement; a rule about it is a use.
+    let ordered = model.archs.iter().flat_map(|arch| &arch.sync).flat_map(|rule| [rule.producer, rule.consumer]);
+    let touched: BTreeSet<usize> = sides().filter_map(|side| side.access).chain(ordered).map(|id| id.index()).collect();
     for (number, access) in model.accesses.iter().enumerate() {
         if !touched.contains(&number) {
-            let message = format!("no movement has access kind `{}`", access.name.value);
-            diags.push(warn(&access.name, message, "give it to a side of a movement, or remove it"));
+            let message = format!("no movement has access kind `{}`, and no rule orders it", access.name.value);
+            diags.push(warn(&access.name, message, "give it to a side of a movement or a rule in `sync`, or remove it"));
         }
     }
     // What several architectures inherit is written once: one of them that uses it is enough.

@@ -19,6 +19,15 @@ pub const PARAM_WORDS: [&str; 6] = ["kernel", "name", "index", "bits", "bytes", 
 /// Placeholders of the declaration of one register class.
 pub const REGISTER_WORDS: [&str; 5] = ["class", "declared", "prefix", "count", "bits"];
 
+/// Placeholders of an assembler's arguments.
+pub const ARGUMENT_WORDS: [&str; 4] = ["target", "wave_lanes", "input", "output"];
+/// Placeholders of what stands before the functions of a text for an assembler.
+pub const HEADER_WORDS: [&str; 3] = ["target", "version", "wave_lanes"];
+/// Placeholders of such a function.
+pub const FUNCTION_WORDS: [&str; 3] = ["name", "registers", "body"];
+/// Placeholders of an assembler's message.
+pub const ERROR_WORDS: [&str; 3] = ["input", "line", "column"];
+
 /// An instruction set.
 #[derive(Clone, Debug)]
 pub struct Isa {
@@ -54,6 +63,25 @@ pub struct Isa {
     pub thread_register: Option<FixedRegister>,
     /// Atoms by their use in the frame.
     pub atoms: FrameAtoms,
+    /// The vendor's assembler.
+    pub assembler: Option<Assembler>,
+}
+
+/// How an assembler is found and asked, and how it answers: see [`schema::Assembler`].
+#[derive(Clone, Debug)]
+#[allow(missing_docs)] // the fields are those of `schema::Assembler`
+pub struct Assembler {
+    pub span: Span,
+    pub variable: String,
+    pub programs: Vec<String>,
+    pub arguments: Vec<Frame>,
+    pub reads: Option<(String, String)>,
+    pub newest: String,
+    pub header: Frame,
+    pub function: Frame,
+    pub apart: Vec<String>,
+    pub error: Frame,
+    pub unknown: Vec<String>,
 }
 
 impl FrameAtoms {
@@ -156,6 +184,19 @@ pub(super) fn resolve_classes(loaded: &Loaded, model: &mut HwModel, diags: &mut 
             param_base: fixed(&isa.param_base, diags),
             thread_register: fixed(&isa.thread_register, diags),
             atoms: FrameAtoms::default(),
+            assembler: isa.assembler.as_ref().map(|asm| Assembler {
+                span: asm.span,
+                variable: asm.variable.clone(),
+                programs: asm.programs.clone(),
+                arguments: asm.arguments.iter().map(|text| frame(text, &own(&ARGUMENT_WORDS), diags)).collect(),
+                reads: asm.reads.clone(),
+                newest: asm.newest.clone(),
+                header: asm.header.as_ref().map(|text| frame(text, &own(&HEADER_WORDS), diags)).unwrap_or_default(),
+                function: frame(&asm.function, &own(&FUNCTION_WORDS), diags),
+                apart: asm.apart.clone(),
+                error: frame(&asm.error, &own(&ERROR_WORDS), diags),
+                unknown: asm.unknown.clone(),
+            }),
             classes,
             class_names,
         };

@@ -14,7 +14,7 @@ mod words;
 
 pub use archs::{Arch, ArchAtom, Bank, Counter, Hazard, Step, SyncRule};
 pub use atoms::{Atom, Group, Matrix, Movement, OffsetField, Operand, Side, Vary};
-pub use isas::{FRAME_WORDS, FixedRegister, Frame, Isa, PARAM_WORDS, REGISTER_WORDS, RegisterClass};
+pub use isas::{Assembler, FRAME_WORDS, FixedRegister, Frame, Isa, PARAM_WORDS, REGISTER_WORDS, RegisterClass};
 pub use more::{Broadcast, More, Use};
 pub use names::Names;
 pub use units::Units;

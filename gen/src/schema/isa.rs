@@ -67,6 +67,38 @@ pub struct Isa {
     pub end: Name,
     /// Atom.
     pub nop: Option<Name>,
+    /// The vendor's assembler.
+    pub assembler: Option<Spanned<Assembler>>,
+}
+
+/// The assembler of an instruction set: how it is found and asked, and how it answers. For `lanebook check`; nothing of it ships.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "assembler")]
+pub struct Assembler {
+    /// Environment variable that holds its path.
+    pub variable: String,
+    /// Else its names, looked for on the path in this order.
+    pub programs: Vec<String>,
+    /// Its arguments.
+    pub arguments: Vec<Spanned<String>>,
+    /// Targets that begin with the first are asked for with the second in its place where a text is to be read without making code.
+    pub reads: Option<(String, String)>,
+    /// The newest version of texts: what a target lacks is not blamed on the version.
+    #[serde(default)]
+    pub newest: String,
+    /// Before everything.
+    #[serde(default)]
+    pub header: Option<Spanned<String>>,
+    /// Around the instructions.
+    pub function: Spanned<String>,
+    /// Instructions with one of these words stand in functions of their own.
+    #[serde(default)]
+    pub apart: Vec<String>,
+    /// How it names the line of an error.
+    pub error: Spanned<String>,
+    /// What it says when it does not know a target, be it as a warning.
+    #[serde(default)]
+    pub unknown: Vec<String>,
 }
 
 /// How register tuples are written.

@@ -1,112 +1,81 @@
-//! Every atom's text before the vendors' assemblers.
+//! The repository's tables before the vendors' assemblers, with edits.
 //!
-//! An instance of an atom becomes one piece of text with made-up operands ([`instance_text`]); a listing holds one instance
-//! after the other, so that one run of an assembler judges all of them: a piece is refused if a message names one of its lines.
+//! How an assembler is asked is `lanebook_gen::assemble`'s; here is which one these tests take, and what they change.
 
-use lanebook::TABLES;
-use lanebook_tables::{Arch, Atom, AtomId, Instance, Isa, Operand, Piece, RegisterKind, Role, TupleStyle};
-use std::fmt::Write as _;
-use std::ops::Range;
+use lanebook_gen::assemble::{self, Verdict};
+use lanebook_gen::diagnostics::Diagnostics;
+use lanebook_gen::source::Sources;
+use lanebook_gen::{Compiled, Mode, compile_sources, load};
+use lanebook_tables::IsaId;
+use std::path::{Path, PathBuf};
 
-pub mod ptx;
-
-/// A piece of a listing: which instance, and on which lines of the text it stands (from 1).
-#[derive(Clone, Debug)]
-pub struct Part {
-    /// The atom.
-    pub atom: AtomId,
-    /// Its text on one line, for messages.
-    pub text: String,
-    /// Its lines.
-    pub lines: Range<usize>,
-}
-
-/// The instruction set with this name and the ids of its atoms.
+/// The repository's folder.
 #[must_use]
-pub fn isa(name: &str) -> (&'static Isa<'static>, Vec<AtomId>) {
-    let at = TABLES.isas.iter().position(|isa| isa.name == name).expect("an instruction set of the tables");
-    let of = (0u16..).zip(TABLES.atoms).filter(|(_, atom)| atom.isa.index() == at).map(|(id, _)| AtomId(id));
-    (&TABLES.isas[at], of.collect())
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Architectures of an instruction set.
-pub fn archs(isa: &str) -> impl Iterator<Item = &'static Arch<'static>> {
-    TABLES.archs.iter().filter(move |arch| TABLES.isa(arch.isa).is_some_and(|found| found.name == isa))
-}
+/// A text in a file, and what takes its place.
+pub type Edit<'a> = (&'a str, &'a str, &'a str);
 
-/// All instances of an atom.
-pub fn instances(id: AtomId) -> impl Iterator<Item = Instance<'static>> {
-    let atom = TABLES.atom(id).expect("an id of the tables");
-    (0..atom.instances()).filter_map(move |number| atom.instance(number))
-}
-
-/// The text of an instance with made-up operands: registers from 8 on, distinct for each operand; immediates 0, or the
-/// least that they can be; labels `label`.
+/// The repository's tables with edits.
+///
+/// # Panics
+/// If a text does not stand in its file exactly once, or the tables do not compile.
 #[must_use]
-pub fn instance_text(isa: &Isa<'_>, instance: &Instance<'_>, label: &str) -> String {
-    let mut next = 8;
-    let operands: Vec<String> = (0u8..).zip(instance.atom.operands).map(|(k, operand)| operand_text(isa, instance, k, operand, &mut next, label)).collect();
-    let mut out = String::new();
-    for piece in instance.atom.template {
-        match piece {
-            Piece::Text(text) => out.push_str(text),
-            Piece::Operand(k) => out.push_str(&operands[usize::from(k)]),
-            Piece::Optional(k, before) => {
-                let (_, high) = instance.atom.operands.get(usize::from(k)).expect("an operand").range;
-                let _ = write!(out, "{before}{}", if high >= 16 { 16 } else { high });
-            }
-            Piece::Half(k, upper) => {
-                let operand = instance.atom.operands.get(usize::from(k)).expect("an operand");
-                let count = usize::from(operand.registers / 2);
-                let first = 8 + if upper { count } else { 0 };
-                out.push_str(&tuple(isa, operand, first, count));
-            }
-            Piece::Frame(_) => unreachable!("no frame words in an atom"),
+pub fn tables(edits: &[Edit<'_>]) -> Compiled {
+    let mut diagnostics = Diagnostics::new();
+    let written = load::find(&root(), &mut diagnostics);
+    let mut sources = Sources::default();
+    for (_, file) in written.iter() {
+        let mut text = file.text.clone();
+        for (_, from, to) in edits.iter().filter(|(name, ..)| *name == file.name) {
+            assert_eq!(text.matches(from).count(), 1, "{}: {from}", file.name);
+            text = text.replace(from, to);
+        }
+        sources.add(&file.name, None, text);
+    }
+    compile_sources(sources, diagnostics, Mode::Draft).unwrap_or_else(|failure| panic!("{}", failure.plain()))
+}
+
+/// The assembler of an instruction set: as `lanebook check` finds it, or where `.ci/run` puts it.
+///
+/// # Panics
+/// When there is none: these tests do not pass without it.
+#[must_use]
+pub fn assembler(compiled: &Compiled, isa: &str) -> (IsaId, PathBuf) {
+    let at = compiled.model.isa_names.get(isa).unwrap_or_else(|| panic!("no instruction set {isa}"));
+    let named = compiled.model.isas[usize::from(at)].assembler.as_ref().expect("an assembler");
+    let pythons = std::fs::read_dir(root().join("target/venv-nv/lib")).into_iter().flatten().flatten();
+    let folders: Vec<PathBuf> = pythons.map(|python| python.path().join("site-packages/nvidia/cu13/bin")).collect();
+    let path = assemble::find(named, &folders).unwrap_or_else(|why| panic!("{why}: run `.ci/run` once"));
+    (IsaId(at), path)
+}
+
+/// What its assembler says of architectures of an instruction set; of all, if none is named.
+#[must_use]
+pub fn judged(compiled: &Compiled, isa: &str, names: &[&str]) -> Vec<Verdict> {
+    let (id, path) = assembler(compiled, isa);
+    let mut archs = assemble::archs(compiled, id);
+    archs.retain(|at| names.is_empty() || names.contains(&compiled.model.archs[*at].name.as_str()));
+    assert!(names.is_empty() || archs.len() == names.len(), "{names:?}");
+    assemble::judge(compiled, id, &path, &archs)
+}
+
+/// Differences as lines: architecture, atom, what is wrong, the text.
+#[must_use]
+pub fn lines(compiled: &Compiled, verdicts: &[Verdict]) -> Vec<String> {
+    let mut out = Vec::new();
+    for verdict in verdicts {
+        let arch = compiled.model.archs[verdict.arch].name.as_str();
+        if let Err(why) = &verdict.judged {
+            out.push(format!("{arch} not judged: {why:?}"));
+        }
+        for one in &verdict.differences {
+            let atom = &compiled.model.atoms[one.atom.index()].name.value;
+            let what = one.refused.as_ref().map_or("taken and not claimed".to_string(), |said| format!("claimed and refused ({said})"));
+            out.push(format!("{arch} {atom} {what}: {}", one.text));
         }
     }
     out
-}
-
-fn operand_text(isa: &Isa<'_>, instance: &Instance<'_>, number: u8, operand: &Operand<'_>, next: &mut usize, label: &str) -> String {
-    if let Some(word) = instance.word(number) {
-        return word.text.to_string();
-    }
-    if let Some(value) = instance.value(number) {
-        return value.to_string();
-    }
-    match operand.role {
-        Role::Immediate => operand.range.0.max(0).to_string(),
-        Role::Label => label.to_string(),
-        _ => {
-            let count = usize::from(instance.registers(number).unwrap_or(operand.registers)).max(1);
-            let class = &isa.classes[operand.class.index()];
-            let align = if count > 1 { usize::from(class.tuple_align.max(1)) } else { 1 };
-            let first = next.next_multiple_of(align);
-            *next = first + count;
-            tuple(isa, operand, first, count)
-        }
-    }
-}
-
-fn tuple(isa: &Isa<'_>, operand: &Operand<'_>, first: usize, count: usize) -> String {
-    let class = &isa.classes[operand.class.index()];
-    let one = |k: usize| format!("{}{}", class.prefix, first + k);
-    match (class.kind, isa.tuples) {
-        (RegisterKind::Special, _) => class.prefix.to_string(),
-        _ if count == 1 => one(0),
-        (_, TupleStyle::Braces) => format!("{{{}}}", (0..count).map(one).collect::<Vec<_>>().join(", ")),
-        (_, TupleStyle::Range) => format!("{}[{first}:{}]", class.prefix, first + count - 1),
-    }
-}
-
-/// Whether an architecture has an atom.
-#[must_use]
-pub fn has(arch: &Arch<'_>, id: AtomId) -> bool {
-    arch.atoms.iter().any(|a| a.atom == id)
-}
-
-/// The name of an atom.
-#[must_use]
-pub fn name(id: AtomId) -> &'static str {
-    TABLES.atom(id).map_or("", |atom: &Atom<'_>| atom.name)
 }

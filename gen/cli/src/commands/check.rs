@@ -1,6 +1,7 @@
 //! `lanebook check`: the audit, without a build.
 use super::against::differences;
 use crate::args::{Check, Deny, Format};
+use crate::assemblers::ask;
 use crate::findings::{Figures, Findings};
 use crate::output;
 use crate::problem::{Kind, Problem, Problems};
@@ -27,9 +28,13 @@ pub fn run(args: &Check, tables: Option<&Path>) -> Result<(), Problems> {
     let mode = if args.draft { Mode::Draft } else { Mode::Release };
     // As written: compiling adds what families stand for.
     let written = args.against.as_ref().map(|_| sources.clone());
+    let mut assemblers = Vec::new();
     let (sources, diagnostics, figures) = match compile_sources(sources, quiet, mode) {
         Ok(compiled) => {
             let mut found = audit::run(&compiled);
+            let (judged, asked) = ask(&compiled, args.assemblers);
+            found.extend(judged);
+            assemblers = asked;
             if let (Some(against), Some(written)) = (&args.against, &written) {
                 found.extend(differences(&wanted.root, against, written, Some(&compiled))?);
             }
@@ -48,11 +53,12 @@ pub fn run(args: &Check, tables: Option<&Path>) -> Result<(), Problems> {
     let files = wanted.files(&sources);
     let findings = Findings {
         sources: &sources,
-        list: diagnostics.sorted().into_iter().filter(|one| concerns(one, files.as_ref())).collect(),
+        list: diagnostics.sorted().into_iter().filter(|one| concerns(one, files.as_ref()) || Findings::skips(one)).collect(),
         figures,
         deny_warnings: args.deny.contains(&Deny::Warnings),
         deny_changes: args.deny.contains(&Deny::Changes),
         notes: args.notes,
+        assemblers,
     };
     report(args, &findings)
 }
@@ -72,10 +78,15 @@ fn report(args: &Check, findings: &Findings<'_>) -> Result<(), Problems> {
     eprint!("{text}");
     let figures = findings.figures.unwrap_or_default();
     let line = format!(
-        "{differences}{}, {}, {}: {summary}\n",
+        "{differences}{}, {}, {}{}: {summary}\n",
         counted(figures.architectures, "architecture"),
         counted(figures.atoms, "atom"),
-        counted(figures.rules, "rule")
+        counted(figures.rules, "rule"),
+        findings
+            .assemblers
+            .iter()
+            .filter_map(|asked| Some(format!(", {} before {}", counted(asked.texts, "text"), asked.assembler.as_ref()?)))
+            .collect::<String>(),
     );
     Ok(output::write(args.output.as_deref(), &line)?)
 }

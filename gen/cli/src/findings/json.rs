@@ -1,5 +1,6 @@
 //! For scripts: one object, everything by name.
 use super::{Figures, Findings};
+use crate::assemblers::Asked;
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -8,6 +9,7 @@ struct Report<'a> {
     version: &'static str,
     tables: Option<Figures>,
     failed: bool,
+    assemblers: &'a [Asked],
     findings: Vec<One<'a>>,
 }
 
@@ -53,7 +55,13 @@ pub fn render(findings: &Findings<'_>) -> Result<String, serde_json::Error> {
         at: one.labels.first().map(|label| at(label.span)),
         related: one.labels.iter().skip(1).map(|label| Related { message: &label.text, at: at(label.span) }).collect(),
     });
-    let report =
-        Report { tool: "lanebook check", version: env!("CARGO_PKG_VERSION"), tables: findings.figures, failed: findings.failed(), findings: list.collect() };
+    let report = Report {
+        tool: "lanebook check",
+        version: env!("CARGO_PKG_VERSION"),
+        tables: findings.figures,
+        failed: findings.failed(),
+        assemblers: &findings.assemblers,
+        findings: list.collect(),
+    };
     serde_json::to_string_pretty(&report).map(|text| text + "\n")
 }

@@ -8,7 +8,9 @@ mod sarif;
 mod text;
 
 use crate::args::Format;
+use crate::assemblers::Asked;
 use crate::problem::Problem;
+use lanebook_gen::audit::ASSEMBLER;
 use lanebook_gen::diagnostics::{Diagnostic, Level};
 use lanebook_gen::source::{Sources, Span};
 
@@ -37,6 +39,8 @@ pub struct Findings<'a> {
     pub deny_changes: bool,
     /// Notes are shown in text, too.
     pub notes: bool,
+    /// What came of the assemblers.
+    pub assemblers: Vec<Asked>,
 }
 
 /// Where a finding is.
@@ -76,11 +80,17 @@ impl<'a> Findings<'a> {
             .filter(|(n, _)| *n > 0)
             .map(|(n, what)| crate::tables::counted(n, what))
             .collect();
+        let skipped: Vec<&str> = self.assemblers.iter().filter(|asked| asked.skipped > 0).map(|asked| asked.instruction_set.as_str()).collect();
+        let skipped = if skipped.is_empty() { String::new() } else { format!("; not assembled: {}", skipped.join(", ")) };
         match self.count(Level::Error) {
-            0 if parts.is_empty() => "no errors".to_string(),
-            0 => format!("no errors, {}", parts.join(", ")),
-            _ => parts.join(", "),
+            0 if parts.is_empty() => format!("no errors{skipped}"),
+            0 => format!("no errors, {}{skipped}", parts.join(", ")),
+            _ => format!("{}{skipped}", parts.join(", ")),
         }
+    }
+    /// Whether a finding says what was left out.
+    pub fn skips(one: &Diagnostic) -> bool {
+        one.check == ASSEMBLER && one.level == Level::Note
     }
     /// What differs from another version, as text.
     pub fn differences(&self) -> String {

@@ -17,8 +17,30 @@ struct Log<'a> {
 #[serde(rename_all = "camelCase")]
 struct Run<'a> {
     tool: Tool,
+    invocations: [Invocation; 1],
     column_kind: &'static str,
     results: Vec<Finding<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Invocation {
+    execution_successful: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_execution_notifications: Vec<Notification>,
+}
+
+/// Something that was left out.
+#[derive(Serialize)]
+struct Notification {
+    descriptor: Named,
+    level: &'static str,
+    message: Text<'static>,
+}
+
+#[derive(Serialize)]
+struct Named {
+    id: &'static str,
 }
 
 #[derive(Serialize)]
@@ -155,6 +177,19 @@ pub fn render(findings: &Findings<'_>) -> Result<String, serde_json::Error> {
                     rules: rules.collect(),
                 },
             },
+            invocations: [Invocation {
+                execution_successful: true,
+                tool_execution_notifications: findings
+                    .list
+                    .iter()
+                    .filter(|one| Findings::skips(one))
+                    .map(|one| Notification {
+                        descriptor: Named { id: one.check },
+                        level: level(one.level),
+                        message: Text { text: one.message.clone().into() },
+                    })
+                    .collect(),
+            }],
             column_kind: "unicodeCodePoints",
             results: results.collect(),
         }],

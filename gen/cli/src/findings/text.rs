@@ -10,8 +10,11 @@ fn compares(check: &str) -> bool {
 }
 
 pub fn render(findings: &Findings<'_>) -> String {
-    let shown = findings.list.iter().filter(|one| !compares(one.check) && (findings.notes || one.level != Level::Note));
-    shown.map(|one| format!("{}{}\n\n", one.plain(findings.sources), one.excerpt(findings.sources))).collect()
+    let shown = findings.list.iter().filter(|one| !compares(one.check) && (findings.notes || one.level != Level::Note) && !Findings::skips(one));
+    let mut out: String = shown.map(|one| format!("{}{}\n\n", one.plain(findings.sources), one.excerpt(findings.sources))).collect();
+    // What was left out is said in any case, in a line.
+    findings.list.iter().filter(|one| Findings::skips(one)).for_each(|one| out.push_str(&one.plain(findings.sources)));
+    out
 }
 
 /// What differs from another version.

@@ -46,8 +46,14 @@ pub fn copy(from: &Path, to: &Path) {
 
 /// Runs the command in a folder, with text on its standard input.
 pub fn run_in(at: &Path, args: &[&str], input: &str) -> Ran {
+    run_with(at, args, input, &[])
+}
+
+/// The same with variables set.
+pub fn run_with(at: &Path, args: &[&str], input: &str, variables: &[(&str, &str)]) -> Ran {
     let mut child = Command::new(env!("CARGO_BIN_EXE_lanebook"))
         .args(args)
+        .envs(variables.iter().copied())
         .current_dir(at)
         .env_remove("NO_COLOR")
         .stdin(Stdio::piped())

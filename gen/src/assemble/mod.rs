@@ -1,0 +1,206 @@
+//! Atoms before the vendors' assemblers: what an architecture claims is taken, what it does not claim is refused.
+//!
+//! An instruction set says how its assembler is found, asked and understood (`assembler` in `rules/isa/*.ron`); nothing here
+//! knows a vendor. For each architecture one text holds every form of every atom ([`text`]), so that one run judges them all;
+//! where reading a text is cheaper than making code of it, what the architecture has is assembled in a second run. Nothing is
+//! cached and the order of what is found does not depend on which run ends first.
+//!
+//! It does not say what is wrong with a table: [`judge`] tells where tables and assembler differ, and a caller shows it.
+pub mod text;
+
+use crate::compile::Compiled;
+use crate::model::{Arch, Assembler};
+use lanebook_tables::{AtomId, Instance, IsaId, Tables};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use text::{For, Part, errors, fill, listing};
+
+/// Where tables and assembler differ.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Difference {
+    /// The atom.
+    pub atom: AtomId,
+    /// The architecture, an index into the model's.
+    pub arch: usize,
+    /// The text that was assembled.
+    pub text: String,
+    /// What the assembler says against a text that the architecture claims; nothing: it takes one that is not claimed.
+    pub refused: Option<String>,
+}
+
+/// What came of one architecture.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    /// The architecture, an index into the model's.
+    pub arch: usize,
+    /// Texts that were judged, or why they were not.
+    pub judged: Result<usize, Unable>,
+    /// Where tables and assembler differ.
+    pub differences: Vec<Difference>,
+}
+
+/// Why an assembler does not judge.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Unable {
+    /// It cannot be run, or does not know the target or the version.
+    Unknown(String),
+    /// It stumbles over a line that is of no atom, or fails without naming a line.
+    Stumbled(String),
+}
+
+/// The program of an assembler: from its variable, in one of these folders, or on the path.
+///
+/// # Errors
+/// What was looked for, if it is nowhere.
+pub fn find(assembler: &Assembler, folders: &[PathBuf]) -> Result<PathBuf, String> {
+    if let Some(path) = std::env::var_os(&assembler.variable).filter(|path| !path.is_empty()) {
+        let path = PathBuf::from(path);
+        return if path.is_file() { Ok(path) } else { Err(format!("{} names {}, which is no file", assembler.variable, path.display())) };
+    }
+    let on_path: Vec<PathBuf> = std::env::var_os("PATH").map(|p| std::env::split_paths(&p).collect()).unwrap_or_default();
+    let places = assembler.programs.iter().flat_map(|name| folders.iter().chain(&on_path).map(move |folder| folder.join(name)));
+    let found = places.into_iter().find(|path| path.is_file());
+    found.ok_or_else(|| format!("{} is not on the path and {} is not set", assembler.programs.join(" or "), assembler.variable))
+}
+
+/// The architectures of an instruction set, as [`judge`] takes them.
+#[must_use]
+pub fn archs(compiled: &Compiled, isa: IsaId) -> Vec<usize> {
+    (0..compiled.model.archs.len()).filter(|at| compiled.model.archs[*at].isa == isa).collect()
+}
+
+/// Holds architectures of an instruction set (indices into the model's) against its assembler at `program`, on as many threads as
+/// there are processors.
+#[must_use]
+pub fn judge(compiled: &Compiled, isa: IsaId, program: &Path, archs: &[usize]) -> Vec<Verdict> {
+    let Some(assembler) = compiled.model.isas.get(isa.index()).and_then(|isa| isa.assembler.as_ref()) else { return Vec::new() };
+    let tables = compiled.tables();
+    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let judge = Judge { compiled, tables: &tables, isa, assembler, program };
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from).min(archs.len()) {
+            scope.spawn(|| {
+                while let Some(arch) = archs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let verdict = judge.arch(*arch);
+                    done.lock().expect("no thread panics while it holds this").push(verdict);
+                }
+            });
+        }
+    });
+    let mut verdicts = done.into_inner().expect("no thread panics while it holds this");
+    verdicts.sort_by_key(|verdict| verdict.arch);
+    verdicts
+}
+
+struct Judge<'a> {
+    compiled: &'a Compiled,
+    tables: &'a Tables<'static>,
+    isa: IsaId,
+    assembler: &'a Assembler,
+    program: &'a Path,
+}
+
+impl Judge<'_> {
+    fn arch(&self, at: usize) -> Verdict {
+        let mut differences = Vec::new();
+        let judged = self.differences(at, &mut differences);
+        differences.sort();
+        differences.dedup_by(|a, b| (a.atom, &a.text, a.refused.is_some()) == (b.atom, &b.text, b.refused.is_some()));
+        Verdict { arch: at, judged, differences }
+    }
+
+    fn differences(&self, at: usize, out: &mut Vec<Difference>) -> Result<usize, Unable> {
+        let arch = &self.compiled.model.archs[at];
+        let has: BTreeSet<usize> = arch.atoms.iter().map(|entry| entry.atom.index()).collect();
+        let all: Vec<AtomId> = (0u16..).zip(self.tables.atoms).filter(|(_, atom)| atom.isa == self.isa).map(|(id, _)| AtomId(id)).collect();
+        let reads = self.assembler.reads.as_ref().and_then(|(from, to)| Some(format!("{to}{}", arch.target.strip_prefix(from.as_str())?)));
+        let newest = if self.assembler.newest.is_empty() { &arch.isa_version } else { &self.assembler.newest };
+        let (parts, refused) = self.run(arch, reads.as_deref().unwrap_or(&arch.target), newest, &all, &has)?;
+        for (part, refused) in parts.iter().zip(&refused) {
+            if refused.is_some() == has.contains(&part.atom.index()) {
+                out.push(Difference { atom: part.atom, arch: at, text: part.text.clone(), refused: refused.clone() });
+            }
+        }
+        if reads.is_some() || *newest != arch.isa_version {
+            let own: Vec<AtomId> = all.into_iter().filter(|id| has.contains(&id.index())).collect();
+            let (parts, refused) = self.run(arch, &arch.target, &arch.isa_version, &own, &has)?;
+            for (part, message) in parts.iter().zip(refused) {
+                if let Some(message) = message {
+                    out.push(Difference { atom: part.atom, arch: at, text: part.text.clone(), refused: Some(message) });
+                }
+            }
+        }
+        Ok(parts.len())
+    }
+
+    /// One run: the texts of these atoms, and what is said against each.
+    fn run(&self, arch: &Arch, target: &str, version: &str, atoms: &[AtomId], has: &BTreeSet<usize>) -> Result<(Vec<Part>, Vec<Option<String>>), Unable> {
+        let (isa, model) = (&self.tables.isas[self.isa.index()], &self.compiled.model.isas[self.isa.index()]);
+        let wave_lanes = arch.wave_lanes.first().copied().unwrap_or(0);
+        let wanted = For { target: &arch.target, version, wave_lanes };
+        // Parameters of a kernel belong to its frame: of what loads them the plain form alone stands here.
+        let variants = |id: AtomId| has.contains(&id.index()) && id != isa.load_param32 && id != isa.load_param64;
+        let (text, parts) = listing((isa, self.assembler, &model.register_decl), &wanted, instances(self.tables, atoms), variants);
+        let asked = run(self.assembler, self.program, &text, target, wave_lanes).map_err(Unable::Unknown)?;
+        let stray = asked.errors.iter().find(|(line, _)| !parts.iter().any(|part| part.lines.contains(line)));
+        if let Some((line, message)) = stray {
+            return Err(Unable::Stumbled(format!("line {line} of the text, which is of no atom: {message}")));
+        }
+        if !asked.fine && asked.errors.is_empty() {
+            let first = asked.said.lines().find(|line| !line.trim().is_empty()).unwrap_or("it fails without a word");
+            return Err(Unable::Stumbled(first.trim().to_string()));
+        }
+        let refused = parts.iter().map(|part| asked.errors.range(part.lines.clone()).next().map(|(_, message)| message.clone())).collect();
+        Ok((parts, refused))
+    }
+}
+
+/// All instances of atoms.
+pub fn instances<'t>(tables: &Tables<'t>, atoms: &[AtomId]) -> impl Iterator<Item = (AtomId, Instance<'t>)> {
+    let known = atoms.iter().filter_map(|id| Some((*id, tables.atom(*id)?))).collect::<Vec<_>>();
+    known.into_iter().flat_map(|(id, atom)| (0..atom.instances()).filter_map(move |number| Some((id, atom.instance(number)?))))
+}
+
+/// An assembler's answer.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// It ended well.
+    pub fine: bool,
+    /// Lines with errors, each with the first message.
+    pub errors: std::collections::BTreeMap<usize, String>,
+    /// Everything it printed.
+    pub said: String,
+}
+
+/// Runs an assembler on a text.
+///
+/// # Errors
+/// If it cannot be run, or does not know the target.
+pub fn run(assembler: &Assembler, program: &Path, text: &str, target: &str, wave_lanes: u16) -> Result<Answer, String> {
+    static RUNS: AtomicUsize = AtomicUsize::new(0);
+    let folder = std::env::temp_dir().join(format!("lanebook-{}-{}", std::process::id(), RUNS.fetch_add(1, Ordering::Relaxed)));
+    let written = std::fs::create_dir_all(&folder).and_then(|()| std::fs::write(folder.join("atoms.s"), text));
+    written.map_err(|error| format!("{}: {error}", folder.display()))?;
+    let input = folder.join("atoms.s").to_string_lossy().into_owned();
+    let output = folder.join("atoms.o").to_string_lossy().into_owned();
+    let arguments = assembler.arguments.iter().map(|argument| {
+        fill(argument, |word| match word {
+            "target" => target.to_string(),
+            "wave_lanes" => wave_lanes.to_string(),
+            "input" => input.clone(),
+            "output" => output.clone(),
+            _ => String::new(),
+        })
+    });
+    let ran = Command::new(program).args(arguments).output();
+    let _ = std::fs::remove_dir_all(&folder);
+    let ran = ran.map_err(|error| format!("{} cannot be run: {error}", program.file_name().unwrap_or(program.as_os_str()).display()))?;
+    let said = format!("{}{}", String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+    if let Some(line) = said.lines().find(|line| assembler.unknown.iter().any(|word| line.contains(word.as_str()))) {
+        return Err(line.replace(&input, "the text").trim().to_string());
+    }
+    Ok(Answer { fine: ran.status.success(), errors: errors(&assembler.error, &input, &said), said })
+}

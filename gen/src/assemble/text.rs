@@ -1,0 +1,287 @@
+//! Texts for an assembler: every form of an instance with made-up operands, one after the other in one listing.
+//!
+//! A [`Part`] knows its lines, so that one run of an assembler judges all of them. Registers are made up; what they hold
+//! does not matter, since nothing runs.
+use crate::model::{Assembler, Frame};
+use crate::template;
+use lanebook_tables::{AtomId, ClassId, Instance, Isa, Operand, Piece, RegisterKind, Role, TupleStyle};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::ops::Range;
+
+/// First number of a made-up register: below it are those with a meaning at entry.
+const FIRST: usize = 8;
+
+/// One text of a listing: which atom, and on which lines it stands (from 1).
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// The atom.
+    pub atom: AtomId,
+    /// Its text.
+    pub text: String,
+    /// It departs from the plain form: another class, or an end of an operand's range.
+    pub variant: bool,
+    /// Its lines.
+    pub lines: Range<usize>,
+}
+
+/// What a form of an instance has in the place of the plain operands.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Form {
+    /// Registers of the first class, immediates at the least that they can be (but not below 0), optional ones at 16.
+    Plain,
+    /// Immediates at their lowest.
+    Low,
+    /// Immediates at their highest.
+    High,
+    /// An operand in another of its classes.
+    Class(u8, ClassId),
+    /// An integer in place of a register.
+    Integer(u8, i64),
+}
+
+/// The plain form of an instance first, then all others that an architecture with the atom takes as well. `label` stands where
+/// a label is wanted.
+#[must_use]
+pub fn forms(isa: &Isa<'_>, instance: &Instance<'_>, label: &str) -> Vec<String> {
+    let mut forms = vec![Form::Plain, Form::Low, Form::High];
+    for (number, operand) in (0u8..).zip(instance.atom.operands) {
+        if operand.implicit || matches!(operand.role, Role::Immediate | Role::Label) {
+            continue;
+        }
+        forms.extend(operand.also.iter().map(|class| Form::Class(number, *class)));
+        if operand.range.0 <= operand.range.1 {
+            forms.extend([Form::Integer(number, operand.range.0), Form::Integer(number, operand.range.1)]);
+        }
+    }
+    let mut out: Vec<String> = Vec::new();
+    for form in forms {
+        let text = text(isa, instance, label, form);
+        if !out.contains(&text) {
+            out.push(text);
+        }
+    }
+    out
+}
+
+fn text(isa: &Isa<'_>, instance: &Instance<'_>, label: &str, form: Form) -> String {
+    let mut next = FIRST;
+    let operands: Vec<String> = (0u8..).zip(instance.atom.operands).map(|(k, operand)| written(isa, instance, (k, operand), &mut next, label, form)).collect();
+    let mut out = String::new();
+    for piece in instance.atom.template {
+        match piece {
+            Piece::Text(text) => out.push_str(text),
+            Piece::Operand(k) => out.push_str(operands.get(usize::from(k)).map_or("", String::as_str)),
+            Piece::Optional(k, before) => {
+                let (low, high) = instance.atom.operands.get(usize::from(k)).map_or((0, 0), |operand| operand.range);
+                let value = match form {
+                    Form::Low => low,
+                    Form::High => high,
+                    _ => high.min(16),
+                };
+                if value != 0 {
+                    let _ = write!(out, "{before}{value}");
+                }
+            }
+            Piece::Half(k, upper) => {
+                if let Some(operand) = instance.atom.operands.get(usize::from(k)) {
+                    let count = usize::from(operand.registers / 2);
+                    let class = isa.classes.get(operand.class.index());
+                    out.push_str(&class.map_or_else(String::new, |class| tuple(isa, class, FIRST + if upper { count } else { 0 }, count)));
+                }
+            }
+            Piece::Frame(word) => out.push_str(word),
+        }
+    }
+    out
+}
+
+fn written(isa: &Isa<'_>, instance: &Instance<'_>, (number, operand): (u8, &Operand<'_>), next: &mut usize, label: &str, form: Form) -> String {
+    if let Some(word) = instance.word(number) {
+        return word.text.to_string();
+    }
+    if let Some(value) = instance.value(number) {
+        return value.to_string();
+    }
+    match (operand.role, form) {
+        (Role::Immediate, Form::Low) => operand.range.0.to_string(),
+        (Role::Immediate, Form::High) => operand.range.1.to_string(),
+        (Role::Immediate, _) => operand.range.0.max(0).to_string(),
+        (Role::Label, _) => label.to_string(),
+        (_, Form::Integer(at, value)) if at == number => value.to_string(),
+        _ => {
+            let class = match form {
+                Form::Class(at, class) if at == number => class,
+                _ => operand.class,
+            };
+            let Some(class) = isa.classes.get(class.index()) else { return String::new() };
+            let count = usize::from(instance.registers(number).unwrap_or(operand.registers)).max(1);
+            // Made-up registers suit every class that wants its longer tuples at multiples of more.
+            let align = if count > 1 { usize::from(class.tuple_align).max(count.next_power_of_two().min(4)) } else { 1 };
+            let first = next.next_multiple_of(align);
+            *next = first + count;
+            tuple(isa, class, first, count)
+        }
+    }
+}
+
+fn tuple(isa: &Isa<'_>, class: &lanebook_tables::RegisterClass<'_>, first: usize, count: usize) -> String {
+    let one = |k: usize| format!("{}{}", class.prefix, first + k);
+    match (class.kind, isa.tuples) {
+        (RegisterKind::Special, _) => class.prefix.to_string(),
+        _ if count == 1 => one(0),
+        (_, TupleStyle::Braces) => format!("{{{}}}", (0..count).map(one).collect::<Vec<_>>().join(", ")),
+        (_, TupleStyle::Range) => format!("{}[{first}:{}]", class.prefix, first + count - 1),
+    }
+}
+
+/// What a listing is for.
+#[derive(Copy, Clone, Debug)]
+pub struct For<'a> {
+    /// The target.
+    pub target: &'a str,
+    /// Version of the text.
+    pub version: &'a str,
+    /// Lanes of a wave.
+    pub wave_lanes: u16,
+}
+
+/// A text with all forms of the instances, and which lines are whose. Other forms than the plain ones are there for the atoms that
+/// `variants` says yes to.
+pub fn listing<'t>(
+    (isa, assembler, register_decl): (&Isa<'_>, &Assembler, &Frame),
+    wanted: &For<'_>,
+    instances: impl Iterator<Item = (AtomId, Instance<'t>)>,
+    variants: impl Fn(AtomId) -> bool,
+) -> (String, Vec<Part>) {
+    let mut functions: Vec<(String, Vec<Part>)> = vec![(String::new(), Vec::new()); assembler.apart.len() + 1];
+    let (mut labels, mut registers) = (0usize, 0usize);
+    for (atom, instance) in instances {
+        let named = (0u8..).zip(instance.atom.operands).map(|(k, operand)| usize::from(instance.registers(k).unwrap_or(operand.registers)));
+        registers = registers.max(2 * FIRST + named.sum::<usize>());
+        let mut texts = forms(isa, &instance, &format!("L{labels}"));
+        if !variants(atom) {
+            texts.truncate(1);
+        }
+        for (number, text) in texts.into_iter().enumerate() {
+            let apart = assembler.apart.iter().position(|word| text.contains(word.as_str())).map_or(0, |at| at + 1);
+            let Some((body, parts)) = functions.get_mut(apart) else { continue };
+            let first = lines(body.as_str());
+            let _ = writeln!(body, "{text}");
+            let after = lines(body.as_str());
+            if number == 0 {
+                let _ = writeln!(body, "L{labels}{}", isa.label_suffix);
+            }
+            parts.push(Part { atom, text, variant: number > 0, lines: first..after });
+        }
+        labels += 1;
+    }
+    let mut out = fill(&assembler.header, |word| match word {
+        "target" => wanted.target.to_string(),
+        "version" => wanted.version.to_string(),
+        "wave_lanes" => wanted.wave_lanes.to_string(),
+        _ => String::new(),
+    });
+    let mut all = Vec::new();
+    for (number, (body, parts)) in functions.into_iter().enumerate().filter(|(number, (_, parts))| *number == 0 || !parts.is_empty()) {
+        // Lines before the body: those of the frame up to it, with everything in it but the body.
+        let frame = |body: &str| {
+            fill(&assembler.function, |word| match word {
+                "name" => format!("k{number}"),
+                "registers" => declarations(isa, register_decl, registers),
+                "body" => body.to_string(),
+                _ => String::new(),
+            })
+        };
+        const MARK: &str = "\u{1}";
+        let marked = frame(MARK);
+        let before = lines(&out) + marked.split(MARK).next().map_or(0, lines) + 1;
+        all.extend(parts.iter().map(|part| Part { lines: part.lines.start + before..part.lines.end + before, ..part.clone() }));
+        out.push_str(&frame(&body));
+    }
+    (out, all)
+}
+
+/// Declarations of so many registers of each class that is declared.
+fn declarations(isa: &Isa<'_>, register_decl: &Frame, count: usize) -> String {
+    let one = |class: &lanebook_tables::RegisterClass<'_>| {
+        fill(register_decl, |word| match word {
+            "class" => class.name.to_string(),
+            "declared" => class.declared.to_string(),
+            "prefix" => class.prefix.to_string(),
+            "count" => count.to_string(),
+            "bits" => class.bits.to_string(),
+            _ => String::new(),
+        })
+    };
+    isa.classes.iter().filter(|class| !class.declared.is_empty()).map(one).collect()
+}
+
+fn lines(text: &str) -> usize {
+    text.matches('\n').count()
+}
+
+/// A frame's text with the placeholders filled in.
+#[must_use]
+pub fn fill(frame: &Frame, mut value: impl FnMut(&str) -> String) -> String {
+    frame
+        .iter()
+        .map(|piece| match piece {
+            template::Piece::Text(text) => text.clone(),
+            template::Piece::Name(name) | template::Piece::Optional(name, _) => value(name),
+        })
+        .collect()
+}
+
+/// The lines that messages name, each with the first message. `input` is the file as the assembler was given it.
+#[must_use]
+pub fn errors(pattern: &Frame, input: &str, said: &str) -> BTreeMap<usize, String> {
+    let mut out = BTreeMap::new();
+    for message in said.lines() {
+        if let Some((line, rest)) = error(pattern, input, message) {
+            out.entry(line).or_insert_with(|| rest.trim_start_matches([':', ' ']).trim().to_string());
+        }
+    }
+    out
+}
+
+/// The line that a message names and what follows the pattern, wherever in it the pattern stands.
+fn error<'m>(pattern: &Frame, input: &str, message: &'m str) -> Option<(usize, &'m str)> {
+    let starts = message.match_indices(|_: char| true).map(|(at, _)| at);
+    starts.filter_map(|at| fits(pattern, input, &message[at..])).next()
+}
+
+fn fits<'m>(pattern: &Frame, input: &str, mut rest: &'m str) -> Option<(usize, &'m str)> {
+    let mut line = None;
+    for piece in pattern {
+        match piece {
+            template::Piece::Text(text) => rest = rest.strip_prefix(text.as_str())?,
+            template::Piece::Name(name) | template::Piece::Optional(name, _) if name == "input" => rest = rest.strip_prefix(input)?,
+            template::Piece::Name(name) | template::Piece::Optional(name, _) => {
+                let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+                let number: usize = rest.get(..digits)?.parse().ok()?;
+                rest = &rest[digits..];
+                if name == "line" {
+                    line = Some(number);
+                }
+            }
+        }
+    }
+    Some((line?, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages() {
+        let first = template::parse("{input}, line {line}; error").expect("a pattern");
+        let second = template::parse("{input}:{line}:{column}: error").expect("a pattern");
+        let said = "ptxas /tmp/k.s, line 12; error   : Feature 'x' needs more\nptxas /tmp/k.s, line 13; warning : old\n/tmp/k.s, line 12; error   : again\n";
+        assert_eq!(errors(&first, "/tmp/k.s", said), BTreeMap::from([(12, "Feature 'x' needs more".to_string())]));
+        let said = "/tmp/k.s:7:5: error: not supported on this GPU\n    v_x\n    ^\n/tmp/k.s:9:1: warning: odd\n/tmp/k.s:x:1: error: no\n";
+        assert_eq!(errors(&second, "/tmp/k.s", said), BTreeMap::from([(7, "not supported on this GPU".to_string())]));
+        assert!(errors(&first, "/tmp/other", said).is_empty());
+    }
+}
