@@ -1,4 +1,7 @@
-//! The numbers behind TileLang 0.1.15's helpers: data only, to be moved to the hardware tables.
+//! The numbers behind TileLang 0.1.15's helpers: what `make_volta_swizzled_layout` and its kin stand for in that version.
+//!
+//! Not hardware facts but definitions of the peer's names: what a call of that version returns. They change with the peer's version, not with a machine,
+//! and the engine reads none of them (`tests/floors.rs` looks); every helper takes such numbers as an argument.
 //!
 //! Sources: TileLang 0.1.15, `src/layout/gemm_layouts.cc` and `tilelang.layout.gemm_sp`, and CUTLASS's sparse
 //! configuration that the latter cites. Answers are recorded in `tests/oracle/data/tilelang`. Status of all: one source.

@@ -1,4 +1,7 @@
-//! The index maps of TileLang 0.1.15's helpers for matrix instructions: data only, to be moved to the hardware tables.
+//! The index maps of TileLang 0.1.15's helpers for matrix instructions, by the names of their functions.
+//!
+//! Not hardware facts but definitions of the peer's names: what a call of that version returns. They change with the peer's version, not with a machine,
+//! and the engine reads none of them (`tests/floors.rs` looks); fragments of its own come from the atoms' operand layouts.
 //!
 //! Sources: TileLang 0.1.15, `tilelang.cuda.intrinsics.layout.mma_layout` and `tilelang.rocm.intrinsics.mfma_layout`,
 //! each function evaluated at all its points and written as a layout; the answers are recorded in

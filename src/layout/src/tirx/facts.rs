@@ -1,4 +1,9 @@
-//! The numbers of TIRx 0.27's ready-made layouts: data only, to be moved to the hardware tables.
+//! The numbers of TIRx 0.27's ready-made layouts: what `tmem_datapath_layout("D", ...)` and its kin stand for in that version.
+//!
+//! Not hardware facts but definitions of the peer's names: what a call of that version returns. They change with the peer's version, not with a machine,
+//! and the engine reads none of them (`tests/floors.rs` looks); where the tables describe the same machine (lanes, banks,
+//! swizzle modes, accumulators and scale factors in tensor memory), tests compare the two: `tests/seeds/tirx.rs`, `src/unit/tests/tensor.rs`.
+//! Every constructor takes such numbers as an argument, so those of another version or machine need no change here.
 //!
 //! Sources: the PTX ISA, sections on the data path layouts of the fifth-generation tensor cores (9.7.16.10.5), on their
 //! shared-memory modes and on the shapes of loads from tensor memory (table 49); and Apache TVM 0.27.0,
