@@ -249,7 +249,8 @@ pub fn nullspace(l: &LayoutRef<'_>) -> Result<Layout> {
     ops::tree_of(&still, &[])
 }
 
-/// CuTe's `max_common_layout`: the longest run of indices whose positions both layouts count 0, 1, 2, ... alike.
+/// CuTe's `max_common_layout`: the longest run of indices whose positions both layouts count 0, 1, 2, ... alike. With run-time numbers:
+/// one that both count alike whatever the values are; a value may make longer ones possible.
 ///
 /// # Errors
 /// Those of [`ops::right_inverse`] of `b`, and of [`compose`] of `a` with the part of it that decides.

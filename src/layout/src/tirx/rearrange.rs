@@ -100,7 +100,7 @@ pub fn unpack(l: &LayoutRef<'_>, count: u32, axis: AxisId) -> Result<Layout> {
 /// # Errors
 /// [`Error::CannotPack`] with the iter that keeps elements from being neighbours: the fastest must have stride 1 on
 /// `axis` and an extent divisible by `count`, everything else on `axis` must be divisible (TIRx rounds down);
-/// [`Error::BadSwizzle`] if a swizzle would cut a group.
+/// [`Error::NeedsValue`] if a symbol's value decides that; [`Error::BadSwizzle`] if a swizzle would cut a group.
 pub fn pack(l: &LayoutRef<'_>, count: u32, axis: AxisId) -> Result<Layout> {
     let wide = Int::known(i64::from(count));
     let iters = l.shard.len();
@@ -113,9 +113,9 @@ pub fn pack(l: &LayoutRef<'_>, count: u32, axis: AxisId) -> Result<Layout> {
             if it.axis() != axis || it.stride() != Int::ONE {
                 return Err(at);
             }
-            Iter::symbolic(it.extent().div_exact(wide).ok_or(at)?, Int::ONE, axis)?
+            Iter::symbolic(quotient(it.extent(), wide, at)?, Int::ONE, axis)?
         } else {
-            shrunk(it, wide, axis).ok_or(at)?
+            shrunk(it, wide, axis, at)?
         };
         out.push_shard(packed)?;
     }
@@ -124,22 +124,30 @@ pub fn pack(l: &LayoutRef<'_>, count: u32, axis: AxisId) -> Result<Layout> {
     }
     for (k, it) in l.replica.iter().enumerate() {
         let at = fault(iters.saturating_add(k));
-        out.push_replica(shrunk(it, wide, axis).ok_or(at)?)?;
+        out.push_replica(shrunk(it, wide, axis, at)?)?;
     }
     for (k, o) in l.offset.iter().enumerate() {
         let at = fault(iters.saturating_add(l.replica.len()).saturating_add(k));
-        let value = if o.axis() == axis { o.value().div_exact(wide).ok_or(at)? } else { o.value() };
+        let value = if o.axis() == axis { quotient(o.value(), wide, at)? } else { o.value() };
         out.add_offset(value, o.axis())?;
     }
     out.set_post(rescaled(l.post, count, axis, -1)?)?;
     Ok(out)
 }
 
-fn shrunk(it: &Iter, wide: Int, axis: AxisId) -> Option<Iter> {
+fn shrunk(it: &Iter, wide: Int, axis: AxisId, fault: Error) -> Result<Iter> {
     if it.axis() != axis || it.is_unit() {
-        return Some(*it);
+        return Ok(*it);
     }
-    Iter::symbolic(it.extent(), it.stride().div_exact(wide)?, axis).ok()
+    Iter::symbolic(it.extent(), quotient(it.stride(), wide, fault)?, axis)
+}
+
+/// `value / wide`; otherwise the symbol whose value decides, or else `fault`.
+fn quotient(value: Int, wide: Int, fault: Error) -> Result<Int> {
+    value.div_exact(wide).ok_or_else(|| match value.needs_value(wide) {
+        symbol @ Error::NeedsValue { .. } => symbol,
+        _ => fault,
+    })
 }
 
 /// The post-map in units `count` times as small (`sign` 1) or as large (-1).
