@@ -18,6 +18,7 @@ pub mod passes;
 pub mod pipeline;
 pub mod place;
 pub mod plan;
+pub mod relayout;
 pub mod rewrite;
 pub mod unit;
 

@@ -6,6 +6,7 @@
 
 use crate::ir::{ErrorKind, Node, Program, TileGraph};
 use crate::passes::{self, Analysis, Context, Event};
+use crate::relayout;
 use crate::rewrite::{RunError, Stats, Work, run};
 use heapless::VecView;
 use lanebook_tables::{Language, PassStep, Tables};
@@ -36,7 +37,15 @@ pub fn apply(
             PassStep::Rules { phase, sweeps } => (phase, sweeps),
             PassStep::Analysis(name) => {
                 let Some(analysis) = Analysis::named(name) else { continue };
-                match passes::run(&mut Context::new(program, work, fuel, &mut trace), analysis) {
+                let mut cx = Context::new(program, work, fuel, &mut trace);
+                let outcome = match analysis {
+                    Analysis::WeighConversions => {
+                        cx.begin(analysis);
+                        relayout::run(&mut cx)
+                    }
+                    other => passes::run(&mut cx, other),
+                };
+                match outcome {
                     Ok(changes) => total.applied = total.applied.saturating_add(changes),
                     Err(error) => {
                         program.undo(mark);

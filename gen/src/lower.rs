@@ -334,6 +334,13 @@ impl RulePart {
             matrix_cycle: 0,
             pad_kib: 0,
             loop_trips: 0,
+            convert_byte: 0,
+            convert_elements: 0,
+            convert_bits: 0,
+            work_byte: 0,
+            load_byte: 0,
+            reduce_lane: 0,
+            reduce_warp: 0,
         },
         op_names: t::NameMap::EMPTY,
     };

@@ -55,6 +55,9 @@ impl Program<'_, '_> {
     pub fn same_encoding(&self, a: &Type, b: &Type) -> bool {
         match (a.encoding, b.encoding) {
             (Encoding::Alias(x), Encoding::Alias(y)) | (Encoding::Written(x), Encoding::Written(y)) => x == y || self.text(x) == self.text(y),
+            (Encoding::Made(at, len), Encoding::Written(text)) | (Encoding::Written(text), Encoding::Made(at, len)) => {
+                self.pools.made(at, len) == self.text(text)
+            }
             (x, y) => x == y,
         }
     }

@@ -66,6 +66,12 @@ pub enum Pool {
     Text,
     /// Names, types or values in one list.
     List,
+    /// Layout texts that passes write, in cells.
+    Made,
+    /// Layouts that are weighed against each other.
+    Layouts,
+    /// Values by the layouts that they are computed in.
+    Entries,
 }
 
 /// What the reader found or wanted.

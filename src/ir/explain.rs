@@ -51,6 +51,9 @@ impl Pool {
             Self::Rank => "dimensions",
             Self::Text => "bytes of text",
             Self::List => "entries in one list",
+            Self::Made => "cells of layout text that passes write",
+            Self::Layouts => "layouts to weigh against each other",
+            Self::Entries => "values in the layouts that they are computed in",
         }
     }
 }

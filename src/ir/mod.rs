@@ -43,6 +43,7 @@ mod print;
 mod print_type;
 mod program;
 mod query;
+pub(crate) mod sheet;
 mod storage;
 mod types;
 mod verify;

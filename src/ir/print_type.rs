@@ -126,6 +126,10 @@ impl Printer<'_, '_, '_> {
                 self.put(", ")?;
                 self.put(program.text(text))
             }
+            Encoding::Made(at, len) => {
+                self.put(", ")?;
+                self.put(program.pools.made(at, len))
+            }
             Encoding::Handle(number) => {
                 self.put(", ")?;
                 self.annotate.handle(u32::from(number), self.out)

@@ -91,7 +91,7 @@ impl<'s, 't> Program<'s, 't> {
     }
     /// Fill levels of its storage.
     #[must_use]
-    pub fn usage(&self) -> [Usage; 8] {
+    pub fn usage(&self) -> [Usage; 9] {
         self.pools.usage()
     }
     /// The text of a name.

@@ -214,10 +214,11 @@ impl<'t> Program<'_, 't> {
     // ---- layouts
     /// The layout text of a type's encoding, when it is written in the type or under an alias.
     #[must_use]
-    pub fn layout_text(&self, ty: &Type) -> Option<&'t str> {
+    pub fn layout_text(&self, ty: &Type) -> Option<&str> {
         match ty.encoding {
             Encoding::Written(name) => Some(self.text(name)),
             Encoding::Alias(name) => self.alias(self.text(name)),
+            Encoding::Made(at, len) => Some(self.pools.made(at, len)),
             Encoding::None | Encoding::Handle(_) => None,
         }
     }

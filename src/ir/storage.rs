@@ -5,8 +5,12 @@
 use super::data::{AliasData, AttrData, BlockData, Cell, OpData, RegionData, Saved, UseData, ValueData};
 use super::error::{ErrorKind, Pool};
 use super::handle::MAX_HANDLES;
+use super::sheet::{Arc, Derived, Entry, Flow, LayoutRecord, Node, Sheet};
 use super::types::Type;
 use heapless::{Vec, VecView};
+
+/// Bytes of a cell of layout text that passes write.
+const MADE_CELL: usize = 24;
 
 /// Buckets of the name table that reading a text uses.
 pub(crate) const BUCKETS: usize = 256;
@@ -15,7 +19,7 @@ pub(crate) const BUCKETS: usize = 256;
 ///
 /// Parameters: operations, values, uses (operands), attributes and literals, distinct types (and aliases), regions (and
 /// blocks), undo journal entries. An operation of the usual kind needs one `OPS`, one to two `VALUES`, three `USES` and
-/// half an `ATTRS`: about 100 bytes. A literal operand needs one more of `VALUES` and `ATTRS`.
+/// half an `ATTRS`: about 160 bytes, with what the weighing of layouts needs. A literal operand needs one more of `VALUES` and `ATTRS`.
 #[derive(Debug)]
 pub struct Storage<const OPS: usize, const VALUES: usize, const USES: usize, const ATTRS: usize, const TYPES: usize, const REGIONS: usize, const JOURNAL: usize>
 {
@@ -27,12 +31,20 @@ pub struct Storage<const OPS: usize, const VALUES: usize, const USES: usize, con
     regions: Vec<RegionData, REGIONS>,
     blocks: Vec<BlockData, REGIONS>,
     aliases: Vec<AliasData, TYPES>,
+    made: Vec<[u8; MADE_CELL], TYPES>,
+    layouts: Vec<LayoutRecord, TYPES>,
+    derived: Vec<Derived, TYPES>,
+    entries: Vec<Entry, VALUES>,
+    nodes: Vec<Node, VALUES>,
+    wants: Vec<u8, USES>,
+    arcs: Vec<Arc, VALUES>,
+    flow: Vec<Flow, ATTRS>,
     journal: Vec<Saved, JOURNAL>,
     buckets: [u16; BUCKETS],
 }
 
-/// Storage for a kernel of up to 64 operations: about 17 KiB.
-pub type SmallStorage = Storage<64, 128, 256, 96, 32, 16, 256>;
+/// Storage for a kernel of up to 64 operations: about 24 KiB.
+pub type SmallStorage = Storage<64, 128, 256, 96, 32, 16, 200>;
 /// Storage for up to 1,024 operations.
 pub type LargeStorage = Storage<1024, 1536, 3072, 768, 128, 128, 4096>;
 
@@ -51,6 +63,14 @@ impl<const OPS: usize, const VALUES: usize, const USES: usize, const ATTRS: usiz
             regions: Vec::new(),
             blocks: Vec::new(),
             aliases: Vec::new(),
+            made: Vec::new(),
+            layouts: Vec::new(),
+            derived: Vec::new(),
+            entries: Vec::new(),
+            nodes: Vec::new(),
+            wants: Vec::new(),
+            arcs: Vec::new(),
+            flow: Vec::new(),
             journal: Vec::new(),
             buckets: [0; BUCKETS],
         }
@@ -66,6 +86,16 @@ impl<const OPS: usize, const VALUES: usize, const USES: usize, const ATTRS: usiz
             regions: self.regions.as_mut_view(),
             blocks: self.blocks.as_mut_view(),
             aliases: self.aliases.as_mut_view(),
+            made: self.made.as_mut_view(),
+            sheet: Sheet {
+                layouts: self.layouts.as_mut_view(),
+                derived: self.derived.as_mut_view(),
+                entries: self.entries.as_mut_view(),
+                nodes: self.nodes.as_mut_view(),
+                wants: self.wants.as_mut_view(),
+                arcs: self.arcs.as_mut_view(),
+                flow: self.flow.as_mut_view(),
+            },
             journal: self.journal.as_mut_view(),
             buckets: &mut self.buckets,
             free: [0; FREE_LISTS],
@@ -97,6 +127,9 @@ pub struct Pools<'s> {
     pub(crate) regions: &'s mut VecView<RegionData>,
     pub(crate) blocks: &'s mut VecView<BlockData>,
     pub(crate) aliases: &'s mut VecView<AliasData>,
+    made: &'s mut VecView<[u8; MADE_CELL]>,
+    /// What the pass over conversions weighs; empty between passes.
+    pub(crate) sheet: Sheet<'s>,
     journal: &'s mut VecView<Saved>,
     pub(crate) buckets: &'s mut [u16; BUCKETS],
     /// First free record + 1 of each pool.
@@ -150,6 +183,8 @@ impl Pools<'_> {
         self.regions.clear();
         self.blocks.clear();
         self.aliases.clear();
+        self.made.clear();
+        self.sheet.clear();
         self.journal.clear();
         self.buckets.fill(0);
         self.free = [0; FREE_LISTS];
@@ -234,6 +269,39 @@ impl Pools<'_> {
         self.aliases.push(alias).map_err(|_| full(Pool::Aliases, self.aliases.capacity()))
     }
 
+    /// Layout text that a pass wrote.
+    pub(crate) fn made(&self, at: u16, len: u16) -> &str {
+        let start = usize::from(at).saturating_mul(MADE_CELL);
+        let bytes = self.made.as_flattened().get(start..start.saturating_add(usize::from(len)));
+        bytes.and_then(|bytes| core::str::from_utf8(bytes).ok()).unwrap_or("")
+    }
+    /// Keeps layout text: where it begins, and its bytes. A text that is there already is not written again.
+    pub(crate) fn make(&mut self, text: &str) -> Result<(u16, u16), ErrorKind> {
+        let limit = self.made.capacity();
+        let no_room = || full(Pool::Made, limit);
+        let len = u16::try_from(text.len()).map_err(|_| no_room())?;
+        let mut at = 0u16;
+        while usize::from(at) < self.made.len() {
+            if self.made(at, len) == text {
+                return Ok((at, len));
+            }
+            at = at.saturating_add(1);
+        }
+        let cells = text.len().div_ceil(MADE_CELL);
+        if self.made.len().saturating_add(cells) > limit {
+            return Err(no_room());
+        }
+        for chunk in text.as_bytes().chunks(MADE_CELL) {
+            self.record(Saved::Grown(Pool::Made))?;
+            let mut cell = [b' '; MADE_CELL];
+            for (to, from) in cell.iter_mut().zip(chunk) {
+                *to = *from;
+            }
+            self.made.push(cell).map_err(|_| no_room())?;
+        }
+        Ok((at, len))
+    }
+
     /// Whether `count` more records fit.
     pub(crate) fn room<T: Cell>(&self, count: usize) -> Result<(), ErrorKind> {
         let cells = T::cells(self);
@@ -282,6 +350,7 @@ impl Pools<'_> {
                     Pool::Uses => drop_last(self.uses),
                     Pool::Attrs => drop_last(self.attrs),
                     Pool::Types => drop_last(self.types),
+                    Pool::Made => drop_last(self.made),
                     Pool::Regions => drop_last(self.regions),
                     _ => drop_last(self.blocks),
                 },
@@ -299,11 +368,21 @@ impl Pools<'_> {
     #[cfg(test)]
     pub(crate) fn snapshot(&self) -> std::string::String {
         let ops: std::vec::Vec<_> = self.ops.iter().map(|op| OpData { order: 0, ..*op }).collect();
-        std::format!("{ops:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?}", self.values, self.uses, self.attrs, self.types, self.regions, self.blocks, self.free)
+        std::format!(
+            "{ops:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?}",
+            self.values,
+            self.uses,
+            self.attrs,
+            self.types,
+            self.regions,
+            self.blocks,
+            self.free,
+            self.made
+        )
     }
 
     /// Fill levels, for reports and limits.
-    pub(crate) fn usage(&self) -> [Usage; 8] {
+    pub(crate) fn usage(&self) -> [Usage; 9] {
         const fn of<T>(pool: Pool, used: usize, capacity: usize) -> Usage {
             Usage { pool, used, capacity, bytes: size_of::<T>() }
         }
@@ -315,6 +394,7 @@ impl Pools<'_> {
             of::<Type>(Pool::Types, self.types.len(), self.types.capacity()),
             of::<RegionData>(Pool::Regions, self.regions.len(), self.regions.capacity()),
             of::<BlockData>(Pool::Blocks, self.blocks.len(), self.blocks.capacity()),
+            of::<[u8; MADE_CELL]>(Pool::Made, self.made.len(), self.made.capacity()),
             of::<Saved>(Pool::Journal, self.journal.len(), self.journal.capacity()),
         ]
     }

@@ -102,6 +102,9 @@ pub enum Encoding {
     Written(Name),
     /// A number the client gave; only the client knows what it means.
     Handle(u16),
+    /// Layout text that a pass wrote: the pool's cell where it begins, and its bytes. Read it with
+    /// [`Program::layout_text`](super::Program::layout_text); equal texts are equal here.
+    Made(u16, u16),
 }
 
 /// A type. `Copy`; programs intern them, see [`TypeRef`](super::TypeRef).

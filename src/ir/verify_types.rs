@@ -421,6 +421,7 @@ impl Checked<'_, '_, '_> {
             _ if !ty.is_tile() => Ok(()),
             Encoding::Written(text) => self.covers(self.program.text(text), ty),
             Encoding::Alias(name) => self.alias(name, Some(ty)),
+            Encoding::Made(at, len) => self.covers(self.program.pools.made(at, len), ty),
             Encoding::None | Encoding::Handle(_) => Ok(()),
         }
     }

@@ -25,12 +25,22 @@ pub enum Analysis {
     Slice,
     /// `resolve-agents`: tiles that cross between agents go through shared memory.
     ResolveAgents,
+    /// `weigh-conversions`: values are computed in the layouts in which that is cheapest ([`relayout`](crate::relayout)).
+    WeighConversions,
 }
 
 impl Analysis {
     /// Every analysis that rewrites programs.
-    pub const ALL: [Self; 7] =
-        [Self::RemoveDeadArgs, Self::RemoveAliases, Self::PropagateBuffers, Self::PropagateRegisters, Self::UnifyRegions, Self::Slice, Self::ResolveAgents];
+    pub const ALL: [Self; 8] = [
+        Self::RemoveDeadArgs,
+        Self::RemoveAliases,
+        Self::PropagateBuffers,
+        Self::PropagateRegisters,
+        Self::UnifyRegions,
+        Self::Slice,
+        Self::ResolveAgents,
+        Self::WeighConversions,
+    ];
 
     /// How pipelines spell it.
     #[must_use]
@@ -43,6 +53,7 @@ impl Analysis {
             Self::UnifyRegions => "unify-regions",
             Self::Slice => "slice",
             Self::ResolveAgents => "resolve-agents",
+            Self::WeighConversions => "weigh-conversions",
         }
     }
     /// The analysis of a name.

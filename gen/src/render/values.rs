@@ -101,7 +101,7 @@ structs! {
     CounterUse { counter, unordered }
     Source<'_> { key, title }
     Dtype<'_> { name, bits, kind }
-    OpDecl<'_> { name, aliases, role, layout, operands, results, regions, reads, writes, pure }
+    OpDecl<'_> { name, aliases, role, layout, operands, results, regions, reads, writes, pure, effort }
     Rules<'_> { rules, sets, passes, phases }
     Rule<'_> { name, language, phase, priority, slots, pattern, lets, conditions, replacement }
     Let<'_> { slot, term }
@@ -130,7 +130,9 @@ structs! {
     }
     MapElement<'_> { name, bits, shared_bits, align_bytes, box_inner, extent_multiple, codes }
     Interleave<'_> { name, rank_min, align_bytes, swizzle, rows, codes }
-    Weights { shared_transaction, tensor_cycle, register, instruction, address, global_segment, matrix_cycle, pad_kib, loop_trips }
+    Weights {
+        shared_transaction, tensor_cycle, register, instruction, address, global_segment, matrix_cycle, pad_kib, loop_trips, convert_byte, convert_elements, convert_bits, work_byte, load_byte, reduce_lane, reduce_warp,
+    }
 }
 
 /// Enums with unnamed fields.

@@ -21,6 +21,7 @@ pub fn lower(model: &RuleModel) -> RulePart {
         reads: op.entry.reads,
         writes: op.entry.writes,
         pure: op.entry.pure,
+        effort: op.entry.effort,
     }));
     let rules = t::Rules {
         rules: list(model.rules.iter().map(rule)),

@@ -71,7 +71,14 @@ pub struct OpEntry {
     pub reads: bool,
     pub writes: bool,
     pub pure: bool,
+    #[serde(default = "usual_effort")]
+    pub effort: u8,
     pub doc: String,
+}
+
+/// An operation is as much work as a sum unless it says otherwise.
+const fn usual_effort() -> u8 {
+    1
 }
 
 /// A word without quotes.
@@ -155,6 +162,13 @@ pub struct Weights {
     pub matrix_cycle: u32,
     pub pad_kib: u32,
     pub loop_trips: u32,
+    pub convert_byte: u32,
+    pub convert_elements: u32,
+    pub convert_bits: u32,
+    pub work_byte: u32,
+    pub load_byte: u32,
+    pub reduce_lane: u32,
+    pub reduce_warp: u32,
 }
 
 impl Weights {
@@ -171,6 +185,13 @@ impl Weights {
             matrix_cycle: self.matrix_cycle,
             pad_kib: self.pad_kib,
             loop_trips: self.loop_trips,
+            convert_byte: self.convert_byte,
+            convert_elements: self.convert_elements,
+            convert_bits: self.convert_bits,
+            work_byte: self.work_byte,
+            load_byte: self.load_byte,
+            reduce_lane: self.reduce_lane,
+            reduce_warp: self.reduce_warp,
         }
     }
 }

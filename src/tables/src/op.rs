@@ -132,4 +132,6 @@ pub struct OpDecl<'a> {
     pub writes: bool,
     /// Can be removed when its results are unused.
     pub pure: bool,
+    /// What a byte of its results costs to compute, against a byte of a sum.
+    pub effort: u8,
 }

@@ -486,6 +486,7 @@ pub const ANALYSES: &[&str] = &[
     "unify-regions",
     "slice",
     "resolve-agents",
+    "weigh-conversions",
 ];
 
 /// One step of a pipeline.
@@ -523,4 +524,18 @@ pub struct Weights {
     pub pad_kib: u32,
     /// How often a loop's body is taken to run when costs are added up.
     pub loop_trips: u32,
+    /// Cost of one byte that changes its layout between threads (see `convert_elements`, `convert_bits`), in thousandths of a cycle.
+    pub convert_byte: u32,
+    /// A conversion moves at least so many elements.
+    pub convert_elements: u32,
+    /// An element of a conversion counts at least so many bits.
+    pub convert_bits: u32,
+    /// Cost of one byte of an operation's results, times its effort, in thousandths of a cycle.
+    pub work_byte: u32,
+    /// Cost of one byte that is loaded once more.
+    pub load_byte: u32,
+    /// Cost of a reduction, times the lanes that hold different parts.
+    pub reduce_lane: u32,
+    /// Cost of a reduction, times the warps that hold different parts.
+    pub reduce_warp: u32,
 }

@@ -1,0 +1,210 @@
+//! What a layout's text means at a shape: read, made a matrix, and boiled down to what comparing layouts takes.
+use crate::encoding;
+use crate::ir::sheet::LayoutRecord;
+use crate::ir::{AttrValue, Encoding, Program, Shape, Type};
+use core::fmt::Write;
+use heapless::String;
+use lanebook_layout::notation::ttg;
+use lanebook_layout::triton::{self, NoTiles};
+use lanebook_layout::{AxisId, Hw, Linear, Logical};
+use lanebook_tables::ArchId;
+
+/// Bytes of a layout's text with everything that its aliases stand for.
+const LONGEST: usize = 1024;
+/// Aliases inside each other.
+const NESTED: usize = 4;
+
+/// Text with room for any layout.
+pub(super) type Text = String<LONGEST>;
+
+/// The architecture that a module is for: `ttg.target = "cuda:90"`, of which the tables know the end.
+pub(super) fn target(program: &Program<'_, '_>) -> Option<ArchId> {
+    let module = program.ops(program.root()).next()?;
+    let Some(AttrValue::Str(name)) = program.attr(module, "target") else { return None };
+    let wanted = program.text(name);
+    let wanted = wanted.split_once(':').map_or(wanted, |(_, arch)| arch);
+    let tables = program.tables();
+    if let Some(arch) = tables.arch_named(wanted) {
+        return Some(arch);
+    }
+    let ends = |name: &str| name.strip_suffix(wanted).is_some_and(|head| head.ends_with('_'));
+    let at = tables.archs.iter().position(|arch| ends(arch.name))?;
+    u16::try_from(at).ok().map(ArchId)
+}
+
+/// The text with aliases replaced by what they stand for; `None` for an alias that stands for nothing, or too long a text.
+pub(super) fn expanded(program: &Program<'_, '_>, text: &str, out: &mut Text) -> Option<()> {
+    out.clear();
+    let mut open: heapless::Vec<&str, NESTED> = heapless::Vec::new();
+    open.push(text).ok()?;
+    while let Some(rest) = open.pop() {
+        let Some((before, after)) = rest.split_once('#') else {
+            out.push_str(rest).ok()?;
+            continue;
+        };
+        out.push_str(before).ok()?;
+        let len = after.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+        let (name, tail) = after.split_at_checked(len)?;
+        open.push(tail).ok()?;
+        if tail.starts_with('.') {
+            out.push('#').ok()?;
+            out.push_str(name).ok()?;
+        } else {
+            open.push(program.alias(name)?).ok()?;
+        }
+    }
+    Some(())
+}
+
+/// The text of an encoding as it stands in a type: an alias with its `#`.
+pub(super) fn spelled(program: &Program<'_, '_>, encoding: Encoding, out: &mut Text) -> Option<()> {
+    out.clear();
+    match encoding {
+        Encoding::Alias(name) => {
+            out.push('#').ok()?;
+            out.push_str(program.text(name)).ok()
+        }
+        Encoding::Written(_) | Encoding::Made(..) => {
+            let ty = Type::ELIDED.encoded(encoding);
+            out.push_str(program.layout_text(&ty)?).ok()
+        }
+        Encoding::None | Encoding::Handle(_) => None,
+    }
+}
+
+/// Extents as the algebra wants them.
+pub(super) fn extents<'o>(shape: &Shape, out: &'o mut [u32; triton::MAX_RANK]) -> Option<&'o [u32]> {
+    let rank = shape.rank();
+    for (d, slot) in out.iter_mut().enumerate().take(rank) {
+        *slot = shape.extent(d)?;
+    }
+    out.get(..rank)
+}
+
+/// A text's encoding, if it is one of a tile in registers.
+#[inline(never)]
+pub(super) fn read(program: &Program<'_, '_>, text: &str) -> Option<triton::Encoding> {
+    let mut whole = Text::new();
+    expanded(program, text, &mut whole)?;
+    ttg::parse(&whole).ok().filter(triton::Encoding::is_distributed)
+}
+
+/// A text's map at a shape.
+#[inline(never)]
+pub(super) fn linear(program: &Program<'_, '_>, arch: Option<ArchId>, text: &str, shape: &Shape) -> Option<Linear<Hw, Logical>> {
+    let encoding = read(program, text)?;
+    let mut room = [0u32; triton::MAX_RANK];
+    let extents = extents(shape, &mut room)?;
+    match arch {
+        Some(arch) => encoding::to_linear(program.tables(), arch, &encoding, extents).ok(),
+        None => triton::to_linear(&encoding, extents, &NoTiles).ok(),
+    }
+}
+
+/// One more word of a digest.
+const fn mix(state: u64, word: u64) -> u64 {
+    let state = (state ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    state ^ (state >> 29)
+}
+
+const fn halves(word: u64) -> [u32; 2] {
+    [word as u32, word.wrapping_shr(32) as u32]
+}
+
+/// What is to be remembered of a layout whose map is known.
+pub(super) fn known(encoding: Encoding, shape: Shape, map: &Linear<Hw, Logical>) -> LayoutRecord {
+    let (mut whole, mut threads) = (0u64, 0u64);
+    for axis in [AxisId::REGISTER, AxisId::LANE, AxisId::WARP, AxisId::BLOCK] {
+        let bits = map.ins().bits_of(axis);
+        whole = mix(whole, u64::from(bits));
+        for bit in 0..bits {
+            let column = map.column(axis, bit).unwrap_or(0);
+            whole = mix(whole, column);
+            if axis != AxisId::REGISTER {
+                threads = mix(threads, column);
+            }
+        }
+        threads = mix(threads, u64::from(if axis == AxisId::REGISTER { 0 } else { bits }));
+    }
+    let width = [AxisId::LANE, AxisId::WARP].iter().fold(0u8, |sum, axis| sum.saturating_add(map.ins().bits_of(*axis)));
+    let copies = map.ins().bits().saturating_sub(map.outs().bits());
+    LayoutRecord { encoding, shape, whole: halves(whole), threads: halves(threads), reach: reach(map) as u32, copies, width, known: true }
+}
+
+/// A digest of the span of the registers' columns: of its one fully reduced basis.
+fn reach(map: &Linear<Hw, Logical>) -> u64 {
+    let mut rows = [0u64; 64];
+    for bit in 0..map.ins().bits_of(AxisId::REGISTER) {
+        let mut column = map.column(AxisId::REGISTER, bit).unwrap_or(0);
+        for (top, row) in (0u32..64).zip(rows.iter()).rev() {
+            if column.wrapping_shr(top) & 1 == 1 {
+                column ^= row;
+            }
+        }
+        let Some(top) = column.checked_ilog2() else { continue };
+        for row in &mut rows {
+            if row.wrapping_shr(top) & 1 == 1 {
+                *row ^= column;
+            }
+        }
+        if let Some(row) = rows.get_mut(top as usize) {
+            *row = column;
+        }
+    }
+    rows.iter().fold(1, |state, row| mix(state, *row))
+}
+
+/// What is to be remembered of a layout of which only the text says anything.
+pub(super) fn unknown(encoding: Encoding, shape: Shape, text: &str) -> LayoutRecord {
+    let whole = text.bytes().fold(2, |state, byte| mix(state, u64::from(byte)));
+    LayoutRecord { encoding, shape, whole: halves(whole), threads: halves(whole), reach: whole as u32, copies: 0, width: 0, known: false }
+}
+
+/// Writes a slice's text.
+pub(super) fn slice_text(parent: &str, axis: u8, out: &mut Text) -> Option<()> {
+    out.clear();
+    out.push_str("#ttg.slice<{dim = ").ok()?;
+    out.push(char::from(b'0'.checked_add(axis)?)).ok()?;
+    out.push_str(", parent = ").ok()?;
+    out.push_str(parent).ok()?;
+    out.push_str("}>").ok()
+}
+
+/// The dimension that a slice's text takes out, and its parent's text.
+pub(super) fn slice_parts(text: &str) -> Option<(u8, &str)> {
+    let body = text.trim_ascii().strip_prefix("#ttg.slice<{")?.strip_suffix("}>")?;
+    let (dim, parent) = body.split_once(',')?;
+    let dim = dim.trim_ascii().strip_prefix("dim")?.trim_ascii_start().strip_prefix('=')?.trim_ascii();
+    let parent = parent.trim_ascii().strip_prefix("parent")?.trim_ascii_start().strip_prefix('=')?.trim_ascii();
+    let [digit] = dim.as_bytes() else { return None };
+    let axis = digit.checked_sub(b'0').filter(|axis| *axis < 8)?;
+    Some((axis, parent))
+}
+
+/// Writes a map as an encoding of its own: `linear` where each bit goes to one place, else `generic_linear`.
+#[inline(never)]
+pub(super) fn print_linear(map: Linear<Hw, Logical>, out: &mut Text) -> Option<()> {
+    let mut seen = 0u64;
+    let plain = map.columns().iter().all(|column| {
+        let fresh = column & seen == 0 && column.count_ones() <= 1;
+        seen |= column;
+        fresh
+    });
+    let base = if plain { triton::Base::Linear(map) } else { triton::Base::GenericLinear(map) };
+    print_encoding(&triton::Encoding::from(base), out)
+}
+
+/// Writes an encoding.
+#[inline(never)]
+pub(super) fn print_encoding(encoding: &triton::Encoding, out: &mut Text) -> Option<()> {
+    out.clear();
+    lanebook_layout::notation::ttg_print::print(&mut Sink(out), encoding).ok()
+}
+
+struct Sink<'o>(&'o mut Text);
+
+impl Write for Sink<'_> {
+    fn write_str(&mut self, text: &str) -> core::fmt::Result {
+        self.0.push_str(text).map_err(|_| core::fmt::Error)
+    }
+}

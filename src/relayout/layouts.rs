@@ -1,0 +1,287 @@
+//! Layouts by number, and those made from others: sliced, given a dimension back, permuted, reshaped.
+//!
+//! A number stands for an encoding at a shape. Two numbers may stand for the same map under different spellings; converting
+//! between them only renames ([`Sheets::renames`]). What a shape operation makes of a layout is computed by the layout algebra on the
+//! layout's map; a text that the program does not have is written into the program's own room.
+use super::facts::{self, Text};
+use crate::encoding;
+use crate::ir::sheet::{Derived, LayoutRecord, NONE};
+use crate::ir::{AttrValue, Encoding, ErrorKind, MAX_RANK, Op, Pool, Program, Shape, Type, words};
+use lanebook_layout::triton::{self, infer};
+use lanebook_layout::{AxisId, Hw, Linear, Logical};
+use lanebook_tables::ArchId;
+
+/// A program and the layouts that occur in it.
+pub(super) struct Sheets<'p, 's, 't> {
+    pub program: &'p mut Program<'s, 't>,
+    arch: Option<ArchId>,
+}
+
+/// What is done to a layout, and in which direction.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum How {
+    /// A dimension goes away.
+    Slice(u8),
+    /// A dimension of this extent comes back.
+    Parent(u8, u32),
+    /// From a transposition's operand to its result.
+    Permute(Op),
+    /// From a transposition's result to its operand.
+    PermuteBack(Op),
+    /// From a reshape's operand to its result.
+    Reshape(Op),
+    /// From a reshape's result to its operand.
+    ReshapeBack(Op),
+}
+
+impl How {
+    fn key(self) -> u32 {
+        let (kind, detail) = match self {
+            Self::Slice(axis) => (1, u32::from(axis)),
+            Self::Parent(axis, extent) => (2, u32::from(axis) | extent.checked_ilog2().unwrap_or(0).wrapping_shl(8)),
+            Self::Permute(op) => (3, op.index() as u32),
+            Self::PermuteBack(op) => (4, op.index() as u32),
+            Self::Reshape(op) => (5, op.index() as u32),
+            Self::ReshapeBack(op) => (6, op.index() as u32),
+        };
+        detail | u32::wrapping_shl(kind, 24)
+    }
+}
+
+type Found<T> = Result<T, ErrorKind>;
+
+impl<'p, 's, 't> Sheets<'p, 's, 't> {
+    /// An empty sheet.
+    pub fn new(program: &'p mut Program<'s, 't>) -> Self {
+        program.pools.sheet.clear();
+        let arch = facts::target(program);
+        Self { program, arch }
+    }
+    fn no_room(&self) -> ErrorKind {
+        let limit = self.program.pools.sheet.layouts.capacity();
+        ErrorKind::Capacity { pool: Pool::Layouts, limit: u32::try_from(limit).unwrap_or(u32::MAX) }
+    }
+    /// A layout's record.
+    pub fn record(&self, layout: u16) -> Option<&LayoutRecord> {
+        self.program.pools.sheet.layouts.get(usize::from(layout))
+    }
+    /// The number of a type's layout.
+    pub fn of(&mut self, ty: &Type) -> Found<u16> {
+        let found = self.program.pools.sheet.layouts.iter().position(|known| {
+            known.shape == ty.shape && (known.encoding == ty.encoding || self.program.same_encoding(&Type::ELIDED.encoded(known.encoding), ty))
+        });
+        match found {
+            Some(found) => Ok(found as u16),
+            None => self.add(ty.encoding, ty.shape),
+        }
+    }
+    fn push(&mut self, record: LayoutRecord) -> Found<u16> {
+        let number = u16::try_from(self.program.pools.sheet.layouts.len()).ok().filter(|number| *number != NONE).ok_or(self.no_room())?;
+        self.program.pools.sheet.layouts.push(record).map_err(|_| self.no_room())?;
+        Ok(number)
+    }
+    #[inline(never)]
+    fn add(&mut self, encoding: Encoding, shape: Shape) -> Found<u16> {
+        let mut text = Text::new();
+        let record = match facts::spelled(self.program, encoding, &mut text).and_then(|()| facts::linear(self.program, self.arch, &text, &shape)) {
+            Some(map) => facts::known(encoding, shape, &map),
+            None => facts::unknown(encoding, shape, &text),
+        };
+        self.push(record)
+    }
+    /// The same encoding at another shape.
+    pub fn at_shape(&mut self, layout: u16, shape: Shape) -> Found<Option<u16>> {
+        let Some(record) = self.record(layout) else { return Ok(None) };
+        if record.shape == shape {
+            return Ok(Some(layout));
+        }
+        let ty = Type { shape, ..Type::ELIDED.encoded(record.encoding) };
+        self.of(&ty).map(Some)
+    }
+    /// Whether converting between two layouts only renames registers.
+    pub fn renames(&self, a: u16, b: u16) -> bool {
+        match (self.record(a), self.record(b)) {
+            (Some(a), Some(b)) => a.shape == b.shape && a.threads == b.threads && a.reach == b.reach,
+            _ => false,
+        }
+    }
+    /// What a shape operation makes of a layout; `None` where the layout is not known well enough, or has no answer.
+    pub fn derive(&mut self, layout: u16, how: How) -> Found<Option<u16>> {
+        let key = how.key();
+        let known = self.program.pools.sheet.derived.iter().find(|known| known.from == layout && known.how == key).map(|known| known.to);
+        if let Some(known) = known {
+            return Ok(if known == NONE { None } else { Some(known) });
+        }
+        let made = match self.record(layout).copied() {
+            Some(record) if record.known => match how {
+                How::Slice(axis) => self.sliced(&record, axis)?,
+                How::Parent(axis, extent) => self.parent(&record, axis, extent)?,
+                How::Permute(op) | How::PermuteBack(op) => self.permuted(&record, op, matches!(how, How::Permute(_)))?,
+                How::Reshape(op) | How::ReshapeBack(op) => self.reshaped(&record, op, matches!(how, How::Reshape(_)))?,
+            },
+            _ => None,
+        };
+        // A full table only forgets.
+        let _ = self.program.pools.sheet.derived.push(Derived { from: layout, to: made.unwrap_or(NONE), how: key });
+        Ok(made)
+    }
+    /// A known layout with this map at this shape, or the text as a new one.
+    fn found_or(&mut self, map: &Linear<Hw, Logical>, shape: Shape, text: &str) -> Found<Option<u16>> {
+        let mut record = facts::known(Encoding::None, shape, map);
+        let same = |known: &LayoutRecord| known.known && known.shape == shape && known.whole == record.whole;
+        if let Some(found) = self.program.pools.sheet.layouts.iter().position(same) {
+            return Ok(Some(found as u16));
+        }
+        record.encoding = match text.strip_prefix('#').filter(|name| !name.contains('.')) {
+            Some(name) => match self.program.pools.aliases.iter().find(|alias| self.program.text(alias.name) == name) {
+                Some(alias) => Encoding::Alias(alias.name),
+                None => return Ok(None),
+            },
+            None => {
+                let (at, len) = self.program.pools.make(text)?;
+                Encoding::Made(at, len)
+            }
+        };
+        self.push(record).map(Some)
+    }
+    #[inline(never)]
+    fn sliced(&mut self, record: &LayoutRecord, axis: u8) -> Found<Option<u16>> {
+        let (mut parent, mut text) = (Text::new(), Text::new());
+        let Some(shape) = without(record.shape, axis) else { return Ok(None) };
+        if facts::spelled(self.program, record.encoding, &mut parent).and_then(|()| facts::slice_text(&parent, axis, &mut text)).is_none() {
+            return Ok(None);
+        }
+        match facts::linear(self.program, self.arch, &text, &shape) {
+            Some(map) => self.found_or(&map, shape, &text),
+            None => Ok(None),
+        }
+    }
+    #[inline(never)]
+    fn parent(&mut self, record: &LayoutRecord, axis: u8, extent: u32) -> Found<Option<u16>> {
+        let (mut text, mut inner) = (Text::new(), Text::new());
+        let Some(shape) = with(record.shape, axis, extent) else { return Ok(None) };
+        if facts::spelled(self.program, record.encoding, &mut text).is_none() {
+            return Ok(None);
+        }
+        let body = match text.strip_prefix('#').filter(|name| !name.contains('.')) {
+            Some(name) => self.program.alias(name).unwrap_or(""),
+            None => &text,
+        };
+        match facts::slice_parts(body) {
+            Some((dim, of)) if dim == axis && inner.push_str(of).is_ok() => {}
+            _ => return Ok(None),
+        }
+        match facts::linear(self.program, self.arch, &inner, &shape) {
+            Some(map) => self.found_or(&map, shape, &inner),
+            None => Ok(None),
+        }
+    }
+    /// An operation's operand or result type.
+    fn side(&self, op: Op, result: bool) -> Option<Type> {
+        let value = if result { self.program.result(op, 0) } else { self.program.operand(op, 0) };
+        value.map(|value| self.program.type_of(value))
+    }
+    #[inline(never)]
+    fn permuted(&mut self, record: &LayoutRecord, op: Op, forward: bool) -> Found<Option<u16>> {
+        let Some(shape) = self.side(op, forward).map(|ty| ty.shape) else { return Ok(None) };
+        let mut room = [0u8; MAX_RANK];
+        let Some(order) = order(self.program, op, record.shape.rank(), forward, &mut room) else { return Ok(None) };
+        let mut text = Text::new();
+        if facts::spelled(self.program, record.encoding, &mut text).is_none() {
+            return Ok(None);
+        }
+        let Some(map) = facts::linear(self.program, self.arch, &text, &record.shape).and_then(|map| infer::transposed(&map, order).ok()) else {
+            return Ok(None);
+        };
+        // A kind with a name of its own keeps it.
+        let named = facts::read(self.program, &text).and_then(|encoding| infer::transposed_encoding(&encoding, order)).and_then(|encoding| {
+            let same = self.map_of(&encoding, &shape).is_some_and(|other| other == map);
+            if same { facts::print_encoding(&encoding, &mut text) } else { None }
+        });
+        if named.or_else(|| facts::print_linear(map.clone(), &mut text)).is_none() {
+            return Ok(None);
+        }
+        self.found_or(&map, shape, &text)
+    }
+    #[inline(never)]
+    fn map_of(&self, encoding: &triton::Encoding, shape: &Shape) -> Option<Linear<Hw, Logical>> {
+        let mut room = [0u32; triton::MAX_RANK];
+        let extents = facts::extents(shape, &mut room)?;
+        match self.arch {
+            Some(arch) => encoding::to_linear(self.program.tables(), arch, encoding, extents).ok(),
+            None => triton::to_linear(encoding, extents, &triton::NoTiles).ok(),
+        }
+    }
+    #[inline(never)]
+    fn reshaped(&mut self, record: &LayoutRecord, op: Op, forward: bool) -> Found<Option<u16>> {
+        let Some(shape) = self.side(op, forward).map(|ty| ty.shape) else { return Ok(None) };
+        let mut text = Text::new();
+        if facts::spelled(self.program, record.encoding, &mut text).is_none() {
+            return Ok(None);
+        }
+        let mut room = [0u32; triton::MAX_RANK];
+        let Some(extents) = facts::extents(&shape, &mut room) else { return Ok(None) };
+        let map = facts::linear(self.program, self.arch, &text, &record.shape).and_then(|map| infer::reshaped(&map, extents).ok());
+        match map {
+            Some(map) if facts::print_linear(map.clone(), &mut text).is_some() => self.found_or(&map, shape, &text),
+            _ => Ok(None),
+        }
+    }
+    /// Lanes and warps that hold different parts along a dimension, log2.
+    #[inline(never)]
+    pub fn spread(&self, layout: u16, axis: u8) -> (u8, u8) {
+        let mut text = Text::new();
+        let map = self.record(layout).and_then(|record| {
+            facts::spelled(self.program, record.encoding, &mut text)?;
+            facts::linear(self.program, self.arch, &text, &record.shape)
+        });
+        let Some(map) = map else { return (0, 0) };
+        let along = |input: AxisId| {
+            let bits = (0..map.ins().bits_of(input)).filter(|bit| map.column_on(input, *bit, AxisId::dim(axis)).is_some_and(|column| column != 0));
+            u8::try_from(bits.count()).unwrap_or(0)
+        };
+        (along(AxisId::LANE), along(AxisId::WARP))
+    }
+}
+
+/// A shape without a dimension.
+fn without(shape: Shape, axis: u8) -> Option<Shape> {
+    let kept = shape.iter().enumerate().filter(|(d, _)| *d != usize::from(axis));
+    (usize::from(axis) < shape.rank()).then(|| kept.map(|(_, extent)| extent).try_fold(Shape::SCALAR, Shape::with)).flatten()
+}
+
+/// A shape with one dimension more.
+fn with(shape: Shape, axis: u8, extent: u32) -> Option<Shape> {
+    let mut out = Shape::SCALAR;
+    for (d, own) in shape.iter().enumerate() {
+        if d == usize::from(axis) {
+            out = out.with(Some(extent))?;
+        }
+        out = out.with(own)?;
+    }
+    if usize::from(axis) == shape.rank() { out.with(Some(extent)) } else { Some(out) }
+}
+
+/// A transposition's order, or its inverse.
+fn order<'o>(program: &Program<'_, '_>, op: Op, rank: usize, forward: bool, out: &'o mut [u8; MAX_RANK]) -> Option<&'o [u8]> {
+    let mut room = [0i64; MAX_RANK];
+    let order = match program.attr(op, words::ORDER) {
+        Some(AttrValue::List(list)) => program.list(list, &mut room)?,
+        Some(_) => return None,
+        None => {
+            for (slot, d) in room.iter_mut().zip((0..rank as i64).rev()) {
+                *slot = d;
+            }
+            room.get(..rank)?
+        }
+    };
+    if order.len() != rank {
+        return None;
+    }
+    for (d, from) in order.iter().enumerate() {
+        let from = u8::try_from(*from).ok()?;
+        let (slot, value) = if forward { (d, from) } else { (usize::from(from), u8::try_from(d).ok()?) };
+        *out.get_mut(slot)? = value;
+    }
+    out.get(..rank)
+}
