@@ -48,7 +48,7 @@ impl From<TextError> for Error {
 /// `STEPS`: instructions of the kernel. `TUPLES`: register tuples. `NODES`: index-expression nodes. `LOSERS`: reasons kept.
 #[derive(Debug)]
 pub struct Storage<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: usize> {
-    movers: Vec<Mover, 96>,
+    movers: Vec<Mover, 128>,
     movements: Vec<crate::assign::Movement, 48>,
     staged: Vec<crate::assign::Staged, 32>,
     allocs: Vec<AllocPlan, 16>,

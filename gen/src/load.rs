@@ -6,7 +6,7 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::families;
 use crate::ledger::Ledger;
 use crate::schema::{
-    Access, Agreement, Arch, Atom, AxesFile, Axis, Broadcast, Dtype, DtypesFile, Group, HwFile, Isa, IsaFile, SourceEntry, SourcesFile, Tag, unit,
+    Access, Agreement, Arch, Atom, AxesFile, Axis, Broadcast, Dtype, DtypesFile, Group, HwFile, Isa, IsaFile, IsaPart, SourceEntry, SourcesFile, Tag, unit,
 };
 use crate::source::{FileId, SourceFile, Sources, Span};
 use crate::spanned::{Entry, Spanned, read, whole};
@@ -40,8 +40,10 @@ pub struct Loaded {
     pub agreements: Vec<Spanned<Agreement>>,
     /// Architectures.
     pub archs: Vec<Spanned<Arch>>,
-    /// Instruction sets with their rules.
+    /// Instruction sets with their rules; one that extends another stands after it.
     pub isas: Vec<LoadedIsa>,
+    /// Instruction sets that are not complete yet.
+    parts: Vec<LoadedPart>,
     /// Rule files other than `rules/isa/*.ron`, in order of their names; the rule compiler reads them.
     pub rule_files: Vec<FileId>,
     /// The ledger, if there is one.
@@ -86,6 +88,14 @@ impl LoadedUnits {
             && self.shapes.is_empty()
             && self.tensor_maps.is_empty()
     }
+}
+
+/// An instruction set as it is written, and its target rules, unread.
+#[derive(Debug)]
+pub struct LoadedPart {
+    part: Spanned<IsaPart>,
+    rules: Vec<Entry>,
+    file: FileId,
 }
 
 /// An instruction set and its target rules, unread.
@@ -225,7 +235,41 @@ pub fn load(sources: &Sources, diags: &mut Diagnostics) -> Loaded {
             _ => loaded.rule_files.push(id),
         }
     }
+    complete(&mut loaded, diags);
     loaded
+}
+
+/// Completes the instruction sets that extend others, the extended ones first.
+fn complete(loaded: &mut Loaded, diags: &mut Diagnostics) {
+    let mut parts = std::mem::take(&mut loaded.parts);
+    while !parts.is_empty() {
+        let before = parts.len();
+        let mut waiting = Vec::new();
+        for LoadedPart { part, rules, file } in parts {
+            let parent = part.extends.clone().map(|name| loaded.isas.iter().find(|isa| isa.isa.name.value == name.value));
+            if let Some(None) = parent {
+                waiting.push(LoadedPart { part, rules, file });
+                continue;
+            }
+            let (span, name) = (part.span, part.name.clone());
+            match part.value.complete(parent.flatten().map(|parent| &parent.isa.value)) {
+                Ok(value) => loaded.isas.push(LoadedIsa { isa: Spanned { value, span }, rules, file }),
+                Err(field) => {
+                    let message = format!("instruction set `{}` does not say its `{field}`", name.value);
+                    diags.push(Diagnostic::at(name.span, message).help("state it, or extend an instruction set that does"));
+                }
+            }
+        }
+        if waiting.len() == before {
+            for name in waiting.iter().filter_map(|waiting| waiting.part.extends.as_ref()) {
+                let known = loaded.isas.iter().map(|isa| isa.isa.name.as_str());
+                let help = crate::suggest::remedy(name, known, "extend one that is complete");
+                diags.push(Diagnostic::at(name.span, format!("no instruction set `{}` to extend", name.value)).help(help));
+            }
+            return;
+        }
+        parts = waiting;
+    }
 }
 
 /// The atom in a row's file, after the lines that keep its place.
@@ -281,8 +325,8 @@ impl Reader<'_> {
     }
     fn isa(&mut self, loaded: &mut Loaded) {
         let Some(file) = self.file::<IsaFile>() else { return };
-        for isa in self.entries(&[file.isa]) {
-            loaded.isas.push(LoadedIsa { isa, rules: file.rules.clone(), file: self.id });
+        for part in self.entries(&[file.isa]) {
+            loaded.parts.push(LoadedPart { part, rules: file.rules.clone(), file: self.id });
         }
     }
 }

@@ -45,7 +45,7 @@ pub fn text(s: &str) -> &'static str {
 pub fn lower(model: &HwModel, rules: &RulePart) -> t::Tables<'static> {
     let named = |names: &model::Names| perfect(&names.numbered().collect::<Vec<_>>()).leak();
     t::Tables {
-        isas: list(model.isas.iter().map(isa)),
+        isas: list(model.isas.iter().map(|i| isa(model, i))),
         archs: list(model.archs.iter().map(|a| arch(model, a))),
         atoms: list(model.atoms.iter().map(|a| atom(model, a))),
         dtypes: list(model.dtypes.iter().map(|d| t::Dtype { name: text(&d.name), bits: d.bits, kind: d.kind })),
@@ -81,13 +81,15 @@ fn frame(pieces: &[TextPiece]) -> &'static [t::Piece<'static>] {
     }))
 }
 
-fn isa(isa: &model::Isa) -> t::Isa<'static> {
+fn isa(model: &HwModel, isa: &model::Isa) -> t::Isa<'static> {
+    // All of a family are one language: what extends another goes by its name.
+    let oldest = std::iter::successors(Some(isa), |at| at.parent.map(|id| model.isa(id))).take(model.isas.len()).last().unwrap_or(isa);
     let fixed = |register: &Option<model::FixedRegister>| {
         register.as_ref().map(|r| t::Operandless { class: r.class, number: r.number, count: r.count, text: text(&r.text) })
     };
     let needed = |atom: Option<t::AtomId>| atom.unwrap_or(t::AtomId(0));
     t::Isa {
-        name: text(&isa.name),
+        name: text(&oldest.name),
         classes: list(isa.classes.iter().map(|c| t::RegisterClass {
             name: text(&c.name),
             prefix: text(&c.prefix),

@@ -7,7 +7,10 @@ use super::matrix::blocked;
 use crate::ir::{Op, Value};
 use crate::map::log2_exact;
 use crate::plan::{Candidate, FragmentPlan, Loser, Plan, PlanError, PlanPool, Product, ProductPlan, Reject};
-use lanebook_tables::{AtomClass, OpRole};
+use lanebook_tables::{AtomClass, OpRole, Space};
+
+/// How much dearer than others a register is that its class does not have.
+const OVERFULL: u32 = 1 << 12;
 
 impl Chooser<'_, '_, '_, '_> {
     /// Chooses an atom and a split over warps for each product.
@@ -21,7 +24,7 @@ impl Chooser<'_, '_, '_, '_> {
     }
 
     fn choose_product(&mut self, op: Op) -> Result<(), PlanError> {
-        let Setting { tables, arch, wave, warps, .. } = self.setting;
+        let Setting { tables, arch, isa, wave, warps } = self.setting;
         let program = self.program;
         let value = |k: usize| program.operand(op, k).ok_or(PlanError::Unsupported(op));
         let (a, b, c) = (value(0)?, value(1)?, value(2)?);
@@ -33,11 +36,32 @@ impl Chooser<'_, '_, '_, '_> {
         let tile = (u64::from(m), u64::from(n), u64::from(k));
         let widths = (bits(a), bits(b), bits(c));
         let w = tables.weights;
+        // Registers that the inputs take on their way to shared memory, where nothing brings sixteen bytes a lane there directly.
+        let direct = self.movers.iter().any(|mover| (mover.from, mover.to) == (Space::Global, Space::Shared) && mover.share_bytes >= 16);
+        let input_bits =
+            u64::from(m).saturating_mul(u64::from(bits(a))).saturating_add(u64::from(n).saturating_mul(u64::from(bits(b)))).saturating_mul(u64::from(k));
+        let passing = match direct {
+            true => 0,
+            false => u32::try_from(input_bits.checked_div(u64::from(self.plan.threads).saturating_mul(32)).unwrap_or(0)).unwrap_or(u32::MAX),
+        };
         // Cost of the products themselves and of the registers they hold: known without looking at any movement.
         let own = |product: &Product| {
             let each = u32::from(product.cycles).saturating_mul(w.matrix_cycle).saturating_add(w.instruction);
-            let held = u32::from(product.a.registers()).saturating_add(u32::from(product.b.registers())).saturating_add(u32::from(product.c.registers()));
-            product.count().saturating_mul(each).saturating_mul(w.loop_trips.max(1)).saturating_add(held.saturating_mul(w.register))
+            let (inputs, output) = (u32::from(product.a.registers()).saturating_add(u32::from(product.b.registers())), u32::from(product.c.registers()));
+            let held = inputs.saturating_add(output);
+            // What the classes' pools do not hold is dearer than anything else: such a product is a last resort.
+            let class = |operand: u8| tables.atom(product.atom).and_then(|atom| atom.operands.get(usize::from(operand))).map(|o| o.class);
+            let pool = |operand: u8| {
+                let pool = class(operand).and_then(|id| isa.classes.get(id.index())).map_or(0, |c| u32::from(c.pool.1));
+                if pool == 0 { u32::MAX } else { pool }
+            };
+            let (a, d) = (product.shape.a, product.shape.d);
+            let over = match class(a) == class(d) {
+                true => held.saturating_add(passing).saturating_sub(pool(a)),
+                false => inputs.saturating_add(passing).saturating_sub(pool(a)).saturating_add(output.saturating_sub(pool(d))),
+            };
+            let cost = product.count().saturating_mul(each).saturating_mul(w.loop_trips.max(1)).saturating_add(held.saturating_mul(w.register));
+            cost.saturating_add(over.saturating_mul(w.register).saturating_mul(OVERFULL))
         };
         let candidate = |number: usize| -> Option<Product> {
             let per_atom = usize::from(warps).checked_add(1)?;

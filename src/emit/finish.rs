@@ -45,11 +45,26 @@ pub fn finish(
             state.run_out_hazards(step, out)?;
         }
         if step.purpose != Purpose::Label {
+            takes(tables, step)?;
             state.wait_for(step, out)?;
             state.keep_distance(step, out)?;
             state.issue(step)?;
         }
         push(out, *step)?;
+    }
+    Ok(())
+}
+
+/// Refuses a step with a register of a class that its operand does not take: accumulators in a store that cannot reach them.
+fn takes(tables: &Tables<'_>, step: &Step) -> Result<(), StepError> {
+    let Some(atom) = tables.atom(step.atom) else { return Ok(()) };
+    for (number, (operand, slot)) in (0u8..).zip(atom.operands.iter().zip(&step.args)) {
+        if let Slot::Reg { class, .. } = *slot
+            && u16::from(class) != operand.class.0
+            && !operand.also.iter().any(|also| also.0 == u16::from(class))
+        {
+            return Err(StepError::Operand { atom: step.atom, operand: number });
+        }
     }
     Ok(())
 }

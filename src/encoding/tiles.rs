@@ -44,7 +44,10 @@ impl<'t> TableTiles<'t> {
         }
         // Only another width of the accumulator, or nothing at all, makes one look further.
         if best.as_ref().is_none_or(|b| !b.merit.0) {
-            for other in self.tables.atoms.iter().filter(|a| a.isa == arch.isa) {
+            // Instruction sets that extend one another go by one name.
+            let language = |isa| self.tables.isa(isa).map(|isa| isa.name);
+            let own = language(arch.isa);
+            for other in self.tables.atoms.iter().filter(|a| language(a.isa) == own) {
                 self.offer(other, request, any, &mut best);
             }
         }

@@ -18,7 +18,7 @@ pub fn check(model: &HwModel) -> Diagnostics {
         let mut strange = Vec::new();
         for entry in &arch.atoms {
             let atom = model.atom(entry.atom);
-            if atom.isa != arch.isa {
+            if !model.isa_has(arch.isa, atom.isa) {
                 if strange.contains(&entry.because) {
                     continue; // one atom of a group says it
                 }

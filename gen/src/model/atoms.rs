@@ -111,6 +111,8 @@ pub struct Operand {
     pub range: Option<Spanned<(i64, i64)>>,
     /// Fixed register that the text does not show.
     pub implicit: bool,
+    /// A tuple that may begin at any register, whatever its class says.
+    pub any_register: bool,
     /// Immediates that move the layout, and by how many bits and lanes a unit.
     pub moved: Vec<(Name, u16, u16)>,
     /// Its part in a family.
@@ -434,6 +436,7 @@ impl Resolver<'_> {
             rest: entry.rest,
             range: range(entry),
             implicit: entry.implicit,
+            any_register: entry.any_register,
             moved: entry.moved.iter().map(|moved| (moved.by.clone(), moved.bits, moved.lanes)).collect(),
             vary: Vary::default(),
         }

@@ -7,7 +7,7 @@ use crate::source::Span;
 use crate::spanned::Spanned;
 use crate::suggest::remedy;
 use crate::template;
-use lanebook_tables::{AtomId, ClassId, RegisterKind, TupleStyle};
+use lanebook_tables::{AtomId, ClassId, IsaId, RegisterKind, TupleStyle};
 
 /// Placeholders of a prologue or epilogue, besides `count.CLASS`.
 pub const FRAME_WORDS: [&str; 11] =
@@ -33,6 +33,8 @@ pub const ERROR_WORDS: [&str; 3] = ["input", "line", "column"];
 pub struct Isa {
     /// Its name.
     pub name: Name,
+    /// The instruction set that it extends: its atoms and rules are this one's too.
+    pub parent: Option<IsaId>,
     /// Register classes; a [`ClassId`] is an index here.
     pub classes: Vec<RegisterClass>,
     /// Classes by name.
@@ -168,6 +170,7 @@ pub(super) fn resolve_classes(loaded: &Loaded, model: &mut HwModel, diags: &mut 
         };
         let resolved = Isa {
             name: isa.name.clone(),
+            parent: isa.extends.as_ref().and_then(|name| model.isa_named(name)),
             tuples: match isa.tuples {
                 schema::Tuples::Braces => TupleStyle::Braces,
                 schema::Tuples::Range => TupleStyle::Range,
@@ -258,7 +261,7 @@ pub(super) fn resolve_frames(loaded: &Loaded, model: &mut HwModel, diags: &mut D
             let name = name?;
             let atom = model.atom_names.find(name, "atom", diags)?;
             let theirs = model.atoms[usize::from(atom)].isa;
-            if theirs.0 != number {
+            if !model.isa_has(IsaId(number), theirs) {
                 let message = format!("atom `{}` is of another instruction set", name.value);
                 diags.push(
                     Diagnostic::at(name.span, message)

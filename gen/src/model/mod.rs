@@ -94,6 +94,12 @@ impl HwModel {
     pub fn isa(&self, id: IsaId) -> &Isa {
         &self.isas[id.index()]
     }
+    /// Whether an instruction set has the atoms of another: it is that one, or extends it.
+    #[must_use]
+    pub fn isa_has(&self, isa: IsaId, atoms: IsaId) -> bool {
+        let parents = std::iter::successors(Some(isa), |at| self.isas.get(at.index()).and_then(|isa| isa.parent));
+        parents.take(self.isas.len()).any(|at| at == atoms)
+    }
     /// The element type with this name.
     #[must_use]
     pub fn dtype_named(&self, name: &str) -> Option<DtypeId> {

@@ -73,11 +73,21 @@ pub fn roots(rule: &CompiledRule, model: &RuleModel) -> Vec<usize> {
 }
 
 fn sets(model: &RuleModel) -> &'static [t::RuleSet<'static>] {
-    let keys: BTreeSet<_> = model.rules.iter().map(|rule| (rule.language, rule.isa, rule.phase)).collect();
+    // An instruction set that extends another has its rules too.
+    let mut keys: BTreeSet<_> = model.rules.iter().map(|rule| (rule.language, rule.isa, rule.phase)).collect();
+    for (isa, _) in &model.families {
+        let own: Vec<_> = keys
+            .iter()
+            .filter(|(.., of, _)| of.is_some_and(|of| model.isa_has(*isa, of)))
+            .map(|(language, _, phase)| (*language, Some(*isa), *phase))
+            .collect();
+        keys.extend(own);
+    }
     list(keys.into_iter().map(|(language, isa, phase)| {
         let mut by_root: BTreeMap<usize, Vec<(i32, u16)>> = BTreeMap::new();
         for (number, rule) in model.rules.iter().enumerate() {
-            if (rule.language, rule.isa, rule.phase) == (language, isa, phase) {
+            let same = rule.isa == isa || matches!((isa, rule.isa), (Some(isa), Some(of)) if model.isa_has(isa, of));
+            if same && (rule.language, rule.phase) == (language, phase) {
                 for root in roots(rule, model) {
                     by_root.entry(root).or_default().push((-i32::from(rule.priority), number as u16));
                 }

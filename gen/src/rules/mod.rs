@@ -27,7 +27,7 @@ use crate::load::Loaded;
 use crate::model::HwModel;
 use crate::source::{FileId, Sources};
 use crate::spanned::{read, whole};
-use lanebook_tables::{Language, Weights};
+use lanebook_tables::{IsaId, Language, Weights};
 use serde::de::DeserializeOwned;
 
 pub use certificate::{Certificate, Method};
@@ -49,11 +49,18 @@ pub struct RuleModel {
     pub passes: Vec<Pass>,
     /// Cost weights.
     pub weights: Option<Weights>,
+    /// Instruction sets with those that they extend.
+    pub families: Vec<(IsaId, Vec<IsaId>)>,
     /// Certificates as committed.
     pub certificates: Vec<Certificate>,
 }
 
 impl RuleModel {
+    /// Whether an instruction set has the rules of another.
+    #[must_use]
+    pub fn isa_has(&self, isa: IsaId, rules: IsaId) -> bool {
+        isa == rules || self.families.iter().any(|(own, parents)| *own == isa && parents.contains(&rules))
+    }
     /// The rule with this name.
     #[must_use]
     pub fn named(&self, name: &str) -> Option<&CompiledRule> {
@@ -89,6 +96,8 @@ pub fn compile(sources: &Sources, loaded: &Loaded, hw: &HwModel, diags: &mut Dia
             name => files.push((id, name.to_string())),
         }
     }
+    let all = || (0..hw.isas.len()).filter_map(|n| u16::try_from(n).ok()).map(IsaId);
+    model.families = all().map(|isa| (isa, all().filter(|of| *of != isa && hw.isa_has(isa, *of)).collect())).collect();
     let mut entries = Vec::new();
     for (id, name) in files {
         let language = match name.split('/').nth(1) {

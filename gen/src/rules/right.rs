@@ -60,7 +60,7 @@ impl Terms<'_> {
             return width;
         };
         let atom = hw.atom(id);
-        if Some(atom.isa) != self.context.isa {
+        if !self.context.isa.is_some_and(|isa| hw.isa_has(isa, atom.isa)) {
             diags.push(
                 Diagnostic::at(word.span, format!("atom `{}` belongs to another instruction set", word.value))
                     .note(atom.name.span, "declared here")

@@ -153,6 +153,9 @@ pub struct Operand {
     /// Fixed register that the text does not show.
     #[serde(default)]
     pub implicit: bool,
+    /// A tuple that may begin at any register, whatever its class says.
+    #[serde(default)]
+    pub any_register: bool,
     /// Immediates that move the layout.
     #[serde(default)]
     pub moved: Vec<Spanned<Moved>>,

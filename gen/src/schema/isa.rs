@@ -7,7 +7,7 @@ use serde::Deserialize;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IsaFile {
-    /// An [`Isa`].
+    /// An [`IsaPart`].
     pub isa: Entry,
     /// Target rules, read by the rule compiler.
     #[serde(default)]
@@ -15,11 +15,12 @@ pub struct IsaFile {
 }
 
 /// An instruction set.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, rename = "isa")]
+#[derive(Clone, Debug)]
 pub struct Isa {
     /// Its name.
     pub name: Name,
+    /// The instruction set that it extends.
+    pub extends: Option<Name>,
     /// Register classes.
     pub classes: Vec<Spanned<RegisterClass>>,
     /// How tuples are written.
@@ -31,7 +32,6 @@ pub struct Isa {
     /// Between parameters.
     pub param_separator: String,
     /// Once a class.
-    #[serde(default)]
     pub register_decl: Option<Spanned<String>>,
     /// Shared memory, declared statically.
     pub shared_decl: Option<Spanned<String>>,
@@ -99,6 +99,87 @@ pub struct Assembler {
     /// What it says when it does not know a target, be it as a warning.
     #[serde(default)]
     pub unknown: Vec<String>,
+}
+
+/// An instruction set as it is written: one that extends another states only what differs.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "isa")]
+#[allow(missing_docs)] // the fields are those of [`Isa`]
+pub struct IsaPart {
+    /// Its name.
+    pub name: Name,
+    /// The instruction set whose classes, frame and target rules it takes over.
+    pub extends: Option<Name>,
+    /// All classes; of one that extends another, those that differ, by name.
+    #[serde(default)]
+    pub classes: Vec<Spanned<RegisterClass>>,
+    pub tuples: Option<Tuples>,
+    pub prologue: Option<Spanned<String>>,
+    pub param: Option<Spanned<String>>,
+    pub param_separator: Option<String>,
+    pub register_decl: Option<Spanned<String>>,
+    pub shared_decl: Option<Spanned<String>>,
+    pub shared_decl_dynamic: Option<Spanned<String>>,
+    pub epilogue: Option<Spanned<String>>,
+    pub label_suffix: Option<String>,
+    pub comment: Option<String>,
+    pub param_base: Option<Spanned<FixedRegister>>,
+    pub thread_register: Option<Spanned<FixedRegister>>,
+    pub read_thread: Option<Name>,
+    pub load_param32: Option<Name>,
+    pub load_param64: Option<Name>,
+    pub make_uniform: Option<Name>,
+    pub shared_base: Option<Name>,
+    pub branch: Option<Name>,
+    pub branch_if: Option<Name>,
+    pub compare_less: Option<Name>,
+    pub end: Option<Name>,
+    pub nop: Option<Name>,
+    pub assembler: Option<Spanned<Assembler>>,
+}
+
+impl IsaPart {
+    /// The whole, with what it does not state from the one that it extends.
+    ///
+    /// # Errors
+    /// The first field that neither states.
+    pub fn complete(self, parent: Option<&Isa>) -> Result<Isa, &'static str> {
+        let mut classes: Vec<Spanned<RegisterClass>> = parent.map(|p| p.classes.clone()).unwrap_or_default();
+        for own in self.classes {
+            match classes.iter_mut().find(|class| parent.is_some() && class.name.value == own.name.value) {
+                Some(class) => *class = own,
+                None => classes.push(own),
+            }
+        }
+        Ok(Isa {
+            name: self.name,
+            extends: self.extends,
+            classes,
+            tuples: self.tuples.or_else(|| parent.map(|p| p.tuples.clone())).ok_or("tuples")?,
+            prologue: self.prologue.or_else(|| parent.map(|p| p.prologue.clone())).ok_or("prologue")?,
+            param: self.param.or_else(|| parent.map(|p| p.param.clone())).ok_or("param")?,
+            param_separator: self.param_separator.or_else(|| parent.map(|p| p.param_separator.clone())).ok_or("param_separator")?,
+            register_decl: self.register_decl.or_else(|| parent.and_then(|p| p.register_decl.clone())),
+            shared_decl: self.shared_decl.or_else(|| parent.and_then(|p| p.shared_decl.clone())),
+            shared_decl_dynamic: self.shared_decl_dynamic.or_else(|| parent.and_then(|p| p.shared_decl_dynamic.clone())),
+            epilogue: self.epilogue.or_else(|| parent.map(|p| p.epilogue.clone())).ok_or("epilogue")?,
+            label_suffix: self.label_suffix.or_else(|| parent.map(|p| p.label_suffix.clone())).ok_or("label_suffix")?,
+            comment: self.comment.or_else(|| parent.map(|p| p.comment.clone())).ok_or("comment")?,
+            param_base: self.param_base.or_else(|| parent.and_then(|p| p.param_base.clone())),
+            thread_register: self.thread_register.or_else(|| parent.and_then(|p| p.thread_register.clone())),
+            read_thread: self.read_thread.or_else(|| parent.and_then(|p| p.read_thread.clone())),
+            load_param32: self.load_param32.or_else(|| parent.map(|p| p.load_param32.clone())).ok_or("load_param32")?,
+            load_param64: self.load_param64.or_else(|| parent.map(|p| p.load_param64.clone())).ok_or("load_param64")?,
+            make_uniform: self.make_uniform.or_else(|| parent.and_then(|p| p.make_uniform.clone())),
+            shared_base: self.shared_base.or_else(|| parent.and_then(|p| p.shared_base.clone())),
+            branch: self.branch.or_else(|| parent.and_then(|p| p.branch.clone())),
+            branch_if: self.branch_if.or_else(|| parent.map(|p| p.branch_if.clone())).ok_or("branch_if")?,
+            compare_less: self.compare_less.or_else(|| parent.map(|p| p.compare_less.clone())).ok_or("compare_less")?,
+            end: self.end.or_else(|| parent.map(|p| p.end.clone())).ok_or("end")?,
+            nop: self.nop.or_else(|| parent.and_then(|p| p.nop.clone())),
+            assembler: self.assembler.or_else(|| parent.and_then(|p| p.assembler.clone())),
+        })
+    }
 }
 
 /// How register tuples are written.
