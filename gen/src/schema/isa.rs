@@ -155,7 +155,7 @@ impl IsaPart {
             name: self.name,
             extends: self.extends,
             classes,
-            tuples: self.tuples.or_else(|| parent.map(|p| p.tuples.clone())).ok_or("tuples")?,
+            tuples: self.tuples.or_else(|| parent.map(|p| p.tuples)).ok_or("tuples")?,
             prologue: self.prologue.or_else(|| parent.map(|p| p.prologue.clone())).ok_or("prologue")?,
             param: self.param.or_else(|| parent.map(|p| p.param.clone())).ok_or("param")?,
             param_separator: self.param_separator.or_else(|| parent.map(|p| p.param_separator.clone())).ok_or("param_separator")?,
