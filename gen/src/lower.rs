@@ -163,6 +163,8 @@ fn more(more: &model::More) -> t::MatrixMore<'static> {
             model::Use::Lanes(run, rows) => t::Broadcast::Lanes(*of, *by, *run, list(rows.iter().map(|row| list(row.iter().copied())))),
             model::Use::Blocks(member) => t::Broadcast::Blocks(*of, *by, *member),
         })),
+        shared: list(more.shared.iter().map(|s| t::SharedOperand { operand: s.operand, descriptor: text(&s.descriptor), access: s.access, along: s.along })),
+        runs: more.runs,
     }
 }
 

@@ -3,6 +3,7 @@
 use super::candidates::Family;
 use super::evaluate::{Evaluated, Setting};
 use super::flow::is_register_tile;
+use super::in_shared::{MAX_UNIT_USES, UnitUse};
 use super::mover::{Mover, Place};
 use super::search::touches_shared;
 use crate::ir::{Op, Program, Value, words};
@@ -139,6 +140,7 @@ pub fn choose(
         movements: workspace.movements,
         staged: workspace.staged,
         family: Family { bank_span: 0, widest: 0, run: 0 },
+        units: heapless::Vec::new(),
     };
     chooser.family = chooser.family();
     chooser.collect(function)?;
@@ -160,6 +162,8 @@ pub(super) struct Chooser<'a, 't, 'p, 's> {
     pub(super) movements: &'a mut VecView<Movement>,
     pub(super) staged: &'a mut VecView<Staged>,
     pub(super) family: Family,
+    /// What matrix units read from shared memory.
+    pub(super) units: heapless::Vec<UnitUse<'t>, MAX_UNIT_USES>,
 }
 
 impl Chooser<'_, '_, '_, '_> {
@@ -190,14 +194,30 @@ impl Chooser<'_, '_, '_, '_> {
         for index in 0..self.plan.allocs.len() {
             let op = self.plan.allocs.get(index).and_then(|a| self.program.def_op(a.value));
             let (layout, _) = self.best_layout(index, op.filter(|_| self.plan.losers.capacity() > 0))?;
+            let for_units = self.is_unit_tile(index);
             if let Some(alloc) = self.plan.allocs.get_mut(index) {
                 alloc.layout = layout;
-                alloc.align = layout.align(16);
+                alloc.align = if for_units { layout.period(16) } else { layout.align(16) };
                 alloc.bytes = u32::try_from(layout.bytes(alloc.shape).unwrap_or(u64::MAX)).unwrap_or(u32::MAX);
+            }
+        }
+        for k in 0..self.plan.products.len() {
+            let Some(op) = self.plan.products.get(k).map(|p| p.op) else { continue };
+            let shared = self.in_shared(op)?;
+            if let Some(product) = self.plan.products.get_mut(k) {
+                product.shared = shared;
+                for (end, given) in product.ends.iter_mut().zip(shared) {
+                    if let Some(given) = given {
+                        *end = End::Shared(given.alloc);
+                    }
+                }
             }
         }
         for k in 0..self.movements.len() {
             let Some(&movement) = self.movements.get(k) else { continue };
+            if self.is_absorbed(movement.op) {
+                continue;
+            }
             for end in [movement.from, movement.to] {
                 if let MovementEnd::Registers(v) = end
                     && (!is_register_tile(self.program, v) || self.plan.fragment_of(v).is_none())

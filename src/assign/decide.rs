@@ -3,10 +3,11 @@
 use super::choose::{Chooser, MAX_PRODUCTS, MAX_REGISTERS, MovementEnd, full};
 use super::evaluate::Setting;
 use super::flow::spread;
-use super::matrix::blocked;
+use super::in_shared::MAX_UNIT_USES;
+use super::matrix::{blocked, together};
 use crate::ir::{Op, Value};
-use crate::map::log2_exact;
-use crate::plan::{Candidate, FragmentPlan, Loser, Plan, PlanError, PlanPool, Product, ProductPlan, Reject};
+use crate::map::{Fragment, log2_exact};
+use crate::plan::{Candidate, End, FragmentPlan, Loser, Plan, PlanError, PlanPool, Product, ProductPlan, Reject};
 use lanebook_tables::{AtomClass, OpRole, Space};
 
 /// How much dearer than others a register is that its class does not have.
@@ -47,8 +48,9 @@ impl Chooser<'_, '_, '_, '_> {
         // Cost of the products themselves and of the registers they hold: known without looking at any movement.
         let own = |product: &Product| {
             let each = u32::from(product.cycles).saturating_mul(w.matrix_cycle).saturating_add(w.instruction);
-            let (inputs, output) = (u32::from(product.a.registers()).saturating_add(u32::from(product.b.registers())), u32::from(product.c.registers()));
-            let held = inputs.saturating_add(output);
+            let held = product.in_registers().fold(0u32, |sum, f| sum.saturating_add(u32::from(f.registers())));
+            let output = u32::from(product.c.registers());
+            let inputs = held.saturating_sub(output);
             // What the classes' pools do not hold is dearer than anything else: such a product is a last resort.
             let class = |operand: u8| tables.atom(product.atom).and_then(|atom| atom.operands.get(usize::from(operand))).map(|o| o.class);
             let pool = |operand: u8| {
@@ -69,19 +71,20 @@ impl Chooser<'_, '_, '_, '_> {
             let along_m = u8::try_from(number.checked_rem(per_atom)?).ok()?;
             let atom = tables.atom(have.atom).filter(|atom| have.native && atom.class == AtomClass::Matrix)?;
             let shape = atom.product()?;
+            let alone = warps.checked_sub(together(atom, shape.d)?)?;
             let takes = |operand: u8, v: Value| dtype(v).is_some_and(|dtype| atom.takes(operand, dtype));
             if !(takes(shape.a, a) && takes(shape.b, b) && takes(shape.c, c) && takes(shape.d, d)) {
                 return None;
             }
-            let split = (along_m, warps.checked_sub(along_m)?);
-            Product::new(have.atom, atom, tile, widths, split).filter(|p| p.a.lane.len() == usize::from(wave))
+            let split = (along_m, alone.checked_sub(along_m)?);
+            Product::new(have.atom, atom, tile, widths, split).filter(|p| p.c.lane.len() == usize::from(wave))
         };
         let numbers = arch.atoms.len().saturating_mul(usize::from(warps).saturating_add(1));
         let mut order: heapless::Vec<(u32, u16), MAX_PRODUCTS> = heapless::Vec::new();
         let mut why = PlanError::NoMatrixAtom(op);
         for number in 0..numbers {
             if let Some(product) = candidate(number) {
-                let registers = product.a.registers().max(product.b.registers()).max(product.c.registers());
+                let registers = product.in_registers().map(Fragment::registers).max().unwrap_or(0);
                 if registers > MAX_REGISTERS {
                     let fewest = if let PlanError::Registers { registers, .. } = why { registers } else { u16::MAX };
                     why = PlanError::Registers { op, registers: registers.min(fewest), most: MAX_REGISTERS };
@@ -108,6 +111,13 @@ impl Chooser<'_, '_, '_, '_> {
                 self.plan.lose(Loser { op, what, why: Reject::Dearer, cost: base });
                 continue;
             }
+            // What the unit reads by itself needs a tile that it can be given.
+            let Some(uses) = self.unit_uses(op, &product, [a, b]) else {
+                self.plan.lose(Loser { op, what, why: Reject::Descriptor, cost: 0 });
+                continue;
+            };
+            let known = self.units.len();
+            self.units.extend_from_slice(&uses).map_err(|_| full(PlanPool::Products, MAX_UNIT_USES))?;
             // Results that become narrower are packed, or, where no instruction can store them so, take a register each.
             let mut loose = false;
             let mut cost = self.place_product(&product, [a, b, c, d], loose).and_then(|()| self.total());
@@ -117,6 +127,7 @@ impl Chooser<'_, '_, '_, '_> {
                 cost = self.place_product(&product, [a, b, c, d], loose).and_then(|()| self.total());
             }
             self.plan.fragments.truncate(mark);
+            self.units.truncate(known);
             match cost {
                 Ok(moves) => {
                     let cost = moves.saturating_add(base);
@@ -139,15 +150,24 @@ impl Chooser<'_, '_, '_, '_> {
             }
         }
         let (product, _, loose) = best.ok_or(why)?;
+        let uses = self.unit_uses(op, &product, [a, b]).ok_or(why)?;
+        self.units.extend_from_slice(&uses).map_err(|_| full(PlanPool::Products, MAX_UNIT_USES))?;
         self.place_product(&product, [a, b, c, d], loose)?;
-        let index = |plan: &Plan<'_>, v: Value| plan.fragment_of(v).map(|(k, _)| k).ok_or(PlanError::Undecided(op));
-        let fragments = [index(self.plan, a)?, index(self.plan, b)?, index(self.plan, c)?, index(self.plan, d)?];
+        // Operands in shared memory are named when their layouts are settled.
+        let index = |plan: &Plan<'_>, v: Value| plan.fragment_of(v).map(|(k, _)| End::Registers(k)).ok_or(PlanError::Undecided(op));
+        let given = |plan: &Plan<'_>, shared: bool, v: Value| if shared { Ok(End::Shared(0)) } else { index(plan, v) };
+        let [in_a, in_b] = product.shared;
+        let ends = [given(self.plan, in_a, a)?, given(self.plan, in_b, b)?, index(self.plan, c)?, index(self.plan, d)?];
         let capacity = self.plan.products.capacity();
-        self.plan.products.push(ProductPlan { op, product, fragments }).map_err(|_| full(PlanPool::Products, capacity))
+        self.plan.products.push(ProductPlan { op, product, ends, shared: [None; 2] }).map_err(|_| full(PlanPool::Products, capacity))
     }
 
     fn place_product(&mut self, product: &Product, [a, b, c, d]: [Value; 4], loose: bool) -> Result<(), PlanError> {
-        for (value, fragment) in [(a, product.a), (b, product.b), (c, product.c), (d, product.c)] {
+        let [in_a, in_b] = product.shared;
+        for (value, fragment, shared) in [(a, product.a, in_a), (b, product.b, in_b), (c, product.c, false), (d, product.c, false)] {
+            if shared {
+                continue;
+            }
             spread(self.program, value, fragment, loose, self.plan.fragments)?;
         }
         Ok(())
@@ -163,7 +183,7 @@ impl Chooser<'_, '_, '_, '_> {
                     (true, MovementEnd::Registers(v), _) | (false, _, MovementEnd::Registers(v)) => v,
                     _ => continue,
                 };
-                if self.plan.fragment_of(value).is_none() {
+                if self.plan.fragment_of(value).is_none() && !self.is_absorbed(movement.op) {
                     self.choose_free_tile(movement.op, value)?;
                 }
             }

@@ -3,7 +3,7 @@
 use crate::map::{Columns, Fragment, TileShape, log2_exact};
 use crate::plan::Product;
 use lanebook_layout::AxisId;
-use lanebook_tables::{Atom, AtomId, Operand};
+use lanebook_tables::{Atom, AtomId, Instance};
 
 impl Product {
     /// Lays a tile out; `None` if the atom does not divide it, or its operands are not described bit by bit.
@@ -11,21 +11,49 @@ impl Product {
     /// `m`, `n`, `k` are the tile's extents, `warps` log2 of the warps along m and n.
     #[must_use]
     pub fn new(id: AtomId, atom: &Atom<'_>, tile: (u64, u64, u64), bits: (u16, u16, u16), warps: (u8, u8)) -> Option<Self> {
-        let shape = atom.product()?;
+        let room = TileShape::new(tile.0, tile.1, bits.2)?.cols.checked_sub(warps.1)?;
+        let instance = widest(atom, room)?;
+        let shape = instance.shape().filter(|_| atom.product().is_some())?;
         // Of a panel's bits the atom takes the lowest, warps the highest; what is left repeats.
         let repeat = |extent: u8, warps: u8, step: u16| -> Option<u8> { extent.checked_sub(warps)?.checked_sub(log2_exact(u64::from(step))?) };
         let (m, n, k) = tile;
         let (whole, across) = (TileShape::new(m, n, bits.2)?, TileShape::new(m, k, bits.0)?);
         let repeats = (repeat(whole.rows, warps.0, shape.m)?, repeat(whole.cols, warps.1, shape.n)?, repeat(across.cols, 0, shape.k)?);
         let panels = (whole.grid.rows, whole.grid.cols, across.grid.cols);
-        let operand = |index: u8| atom.operands.get(usize::from(index));
         let (rm, rn, rk) = repeats;
+        let (sm, sn, sk) = (shape.m, shape.n, shape.k);
+        let together = together(atom, shape.d)?;
+        let own = |number: u8, tile: TileShape, extents: (u16, u16)| atom_bits(&instance, number, tile, extents, together);
         // Register bits after the atom's own: k first for A and B, so that one k step is a consecutive block, then m or n.
-        let a = operand_fragment(operand(shape.a)?, TileShape::new(m, k, bits.0)?, (rm, rk), Order::ColumnsFirst, (Some(warps.0), Skip(warps.1)), true)?;
-        let b = operand_fragment(operand(shape.b)?, TileShape::new(k, n, bits.1)?, (rk, rn), Order::RowsFirst, (Some(warps.1), Skip(warps.0)), false)?;
-        let c = accumulator_fragment(operand(shape.c)?, TileShape::new(m, n, bits.2)?, (rm, rn), warps)?;
-        Some(Self { atom: id, shape, warps, repeats, panels, a, b, c, cycles: atom.cost.cycles })
+        let (tile_a, tile_b, tile_c) = (TileShape::new(m, k, bits.0)?, TileShape::new(k, n, bits.1)?, TileShape::new(m, n, bits.2)?);
+        let a = operand_fragment(own(shape.a, tile_a, (sm, sk))?, tile_a, (rm, rk), Order::ColumnsFirst, (Some(warps.0), Skip(warps.1)), true)?;
+        let b = operand_fragment(own(shape.b, tile_b, (sk, sn))?, tile_b, (rk, rn), Order::RowsFirst, (Some(warps.1), Skip(warps.0)), false)?;
+        let c = accumulator_fragment(own(shape.c, tile_c, (sm, sn))?, tile_c, (rm, rn), warps)?;
+        let shared = [shape.a, shape.b].map(|number| atom.shared(number).is_some());
+        Some(Self { atom: id, shape, warps, together, repeats, panels, a, b, c, shared, cycles: atom.cost.cycles })
     }
+}
+
+/// The instance of an atom with as many columns as fit into `2^room`; the only one, where columns are no parameter.
+fn widest<'a>(atom: &'a Atom<'a>, room: u8) -> Option<Instance<'a>> {
+    if !atom.params().any(|(_, vary)| vary.grows.1) {
+        return Some(atom.usual());
+    }
+    let mut columns = 1u16.checked_shl(u32::from(room.min(15)))?;
+    while columns > 0 {
+        if let Some(instance) = atom.with_columns(columns) {
+            return Some(instance);
+        }
+        columns /= 2;
+    }
+    None
+}
+
+/// log2 of the warps that work on one instance together, as its result is laid out.
+pub(super) fn together(atom: &Atom<'_>, d: u8) -> Option<u8> {
+    let layout = atom.operands.get(usize::from(d))?.layout?;
+    let warps = layout.shard.iter().filter(|it| it.axis() == AxisId::WARP).try_fold(1u64, |n, it| n.checked_mul(u64::from(it.extent_value().ok()?)))?;
+    log2_exact(warps)
 }
 
 /// Which repeats come first in the register order.
@@ -39,53 +67,56 @@ enum Order {
 #[derive(Copy, Clone)]
 struct Skip(u8);
 
-/// The atom's own bits of an operand.
-fn atom_bits(operand: &Operand<'_>, shape: TileShape) -> Option<(Fragment, u8, u8)> {
+/// The atom's own bits of an operand. One in shared memory has no bits in lanes and registers, and is the same for all
+/// `together` warps.
+fn atom_bits(instance: &Instance<'_>, number: u8, shape: TileShape, extents: (u16, u16), together: u8) -> Option<(Fragment, u8, u8)> {
+    let rows = log2_exact(u64::from(extents.0))?;
+    let cols = log2_exact(u64::from(extents.1))?;
+    let mut out = Fragment::new(shape);
+    if instance.atom.shared(number).is_some() {
+        return (0..together).all(|_| out.warp.push(0)).then_some((out, rows, cols));
+    }
+    // The table has the layout of the instance with the most columns: in a smaller one, rows are as far apart.
+    let operand = instance.atom.operands.get(usize::from(number))?;
     let layout = operand.layout?;
-    let rows = log2_exact(u64::from(operand.extents.0))?;
-    let cols = log2_exact(u64::from(operand.extents.1))?;
     let element = log2_exact(u64::from(shape.bits))?;
     let mut register: [Option<u32>; 12] = [None; 12];
     let mut lane: [u32; 6] = [0; 6];
+    let mut warp: [u32; 5] = [0; 5];
     let mut lane_bits = 0usize;
     let total = rows.checked_add(cols)?;
     let origin = |axis| layout.offset_on(0, axis).ok();
+    let bit_of = |n: i64| log2_exact(u64::try_from(n).ok()?);
     for bit in 0..total {
-        let x = 1u64.checked_shl(u32::from(bit))?;
-        let e = if bit < cols { 1u32.checked_shl(u32::from(bit))? } else { shape.row_bit(bit.checked_sub(cols)?) };
+        let (x, e) = match bit.checked_sub(cols) {
+            None => (1u64.checked_shl(u32::from(bit))?, 1u32.checked_shl(u32::from(bit))?),
+            Some(row) => (u64::from(operand.extents.1).checked_shl(u32::from(row))?, shape.row_bit(row)),
+        };
         let on = |axis| layout.offset_on(x, axis).ok()?.checked_sub(origin(axis)?);
-        let (l, r) = (on(AxisId::LANE)?, on(AxisId::BIT)?);
-        match (l, r) {
-            (l, 0) if l > 0 => {
-                let k = usize::from(log2_exact(u64::try_from(l).ok()?)?);
+        match (on(AxisId::LANE)?, on(AxisId::BIT)?, on(AxisId::WARP)?) {
+            (l, 0, 0) if l > 0 => {
+                let k = usize::from(bit_of(l)?);
                 *lane.get_mut(k)? = e;
                 lane_bits = lane_bits.max(k.checked_add(1)?);
             }
-            (0, r) if r > 0 => {
-                let k = log2_exact(u64::try_from(r).ok()?)?.checked_sub(element)?;
+            (0, r, 0) if r > 0 => {
+                let k = bit_of(r)?.checked_sub(element)?;
                 *register.get_mut(usize::from(k))? = Some(e);
             }
+            (0, 0, w) if w > 0 => *warp.get_mut(usize::from(bit_of(w)?))? = e,
             _ => return None,
         }
     }
     for iter in layout.replica {
         if iter.axis() == AxisId::LANE {
             let top = iter.stride_value().ok()?.checked_mul(i64::from(iter.extent_value().ok()?))?;
-            lane_bits = lane_bits.max(usize::from(log2_exact(u64::try_from(top).ok()?)?));
+            lane_bits = lane_bits.max(usize::from(bit_of(top)?));
         }
     }
-    let mut out = Fragment::new(shape);
-    for e in register.iter().map_while(|e| *e) {
-        if !out.register.push(e) {
-            return None;
-        }
-    }
-    for &e in lane.get(..lane_bits)? {
-        if !out.lane.push(e) {
-            return None;
-        }
-    }
-    Some((out, rows, cols))
+    let pushed = register.iter().map_while(|e| *e).all(|e| out.register.push(e));
+    let pushed = pushed && lane.get(..lane_bits)?.iter().all(|&e| out.lane.push(e));
+    let pushed = pushed && warp.get(..usize::from(together))?.iter().all(|&e| out.warp.push(e));
+    pushed.then_some((out, rows, cols))
 }
 
 fn push_bits(fragment: &mut Fragment, shape: TileShape, rows: bool, first: u8, count: u8) -> Option<()> {
@@ -101,8 +132,8 @@ fn push_bits(fragment: &mut Fragment, shape: TileShape, rows: bool, first: u8, c
 
 /// A or B: `split` says how many warp bits divide the operand's own dimension and how many replicate it; `m_first` says
 /// whether the dividing bits are the low warp bits (A: warps along m are the low bits).
-fn operand_fragment(operand: &Operand<'_>, shape: TileShape, repeats: (u8, u8), order: Order, split: (Option<u8>, Skip), is_a: bool) -> Option<Fragment> {
-    let (mut out, rows, cols) = atom_bits(operand, shape)?;
+fn operand_fragment(own: (Fragment, u8, u8), shape: TileShape, repeats: (u8, u8), order: Order, split: (Option<u8>, Skip), is_a: bool) -> Option<Fragment> {
+    let (mut out, rows, cols) = own;
     match order {
         Order::ColumnsFirst => {
             push_bits(&mut out, shape, false, cols, repeats.1)?;
@@ -113,10 +144,10 @@ fn operand_fragment(operand: &Operand<'_>, shape: TileShape, repeats: (u8, u8), 
             push_bits(&mut out, shape, false, cols, repeats.1)?;
         }
     }
-    let own = split.0.unwrap_or(0);
+    let divide = split.0.unwrap_or(0);
     let first = if is_a { rows.checked_add(repeats.0)? } else { cols.checked_add(repeats.1)? };
     let push_own = |out: &mut Fragment| -> Option<()> {
-        for k in 0..own {
+        for k in 0..divide {
             let bit = first.checked_add(k)?;
             let e = if is_a { shape.row_bit(bit) } else { 1u32.checked_shl(u32::from(bit))? };
             if !out.warp.push(e) {
@@ -144,8 +175,8 @@ fn operand_fragment(operand: &Operand<'_>, shape: TileShape, repeats: (u8, u8), 
 }
 
 /// C and D: repeats along n first, then m; warps along m are the low bits.
-fn accumulator_fragment(operand: &Operand<'_>, shape: TileShape, repeats: (u8, u8), warps: (u8, u8)) -> Option<Fragment> {
-    let (mut out, rows, cols) = atom_bits(operand, shape)?;
+fn accumulator_fragment(own: (Fragment, u8, u8), shape: TileShape, repeats: (u8, u8), warps: (u8, u8)) -> Option<Fragment> {
+    let (mut out, rows, cols) = own;
     push_bits(&mut out, shape, false, cols, repeats.1)?;
     push_bits(&mut out, shape, true, rows, repeats.0)?;
     for k in 0..warps.0 {

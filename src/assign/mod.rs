@@ -13,6 +13,7 @@ mod doer;
 mod evaluate;
 pub mod fit;
 mod flow;
+mod in_shared;
 pub mod matrix;
 pub mod mover;
 mod search;

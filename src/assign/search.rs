@@ -35,10 +35,11 @@ impl Chooser<'_, '_, '_, '_> {
 
     /// Whether the register end of a movement, if it has one, is decided.
     fn is_known(&self, movement: &Movement) -> bool {
-        [movement.from, movement.to].iter().all(|end| match end {
-            MovementEnd::Registers(v) => self.plan.fragment_of(*v).is_some(),
-            _ => true,
-        })
+        !self.is_absorbed(movement.op)
+            && [movement.from, movement.to].iter().all(|end| match end {
+                MovementEnd::Registers(v) => self.plan.fragment_of(*v).is_some(),
+                _ => true,
+            })
     }
 
     /// The cheapest layout of a shared tile for all its known movements, and the cost. With `record` every other layout is
@@ -48,7 +49,30 @@ impl Chooser<'_, '_, '_, '_> {
         let mut best: Option<(SharedLayout, u32)> = None;
         let mut failure: Option<PlanError> = None;
         let fixed = alloc.fixed.then_some(alloc.layout);
-        for layout in fixed.into_iter().chain(candidates(alloc.shape, self.family)).take(if alloc.fixed { 1 } else { usize::MAX }) {
+        // What matrix units read has to be one of their own layouts; everything else is free.
+        let for_units = self.is_unit_tile(index);
+        let most = match (fixed, for_units) {
+            (Some(_), _) => 1,
+            (None, true) => self.unit_layouts(),
+            (None, false) => usize::MAX,
+        };
+        let mut free = candidates(alloc.shape, self.family);
+        for number in 0..most {
+            let next = match (fixed, for_units) {
+                (Some(layout), _) => Some(layout),
+                (None, true) => self.unit_layout(number, alloc.shape),
+                (None, false) => match free.next() {
+                    None => break,
+                    next => next,
+                },
+            };
+            let Some(layout) = next else { continue };
+            if for_units && !self.suits_units(index, &layout, alloc.shape) {
+                if let Some(op) = record {
+                    self.plan.lose(Loser { op, what: Candidate::Shared(layout), why: Reject::Descriptor, cost: 0 });
+                }
+                continue;
+            }
             let Some(map) = layout.map(alloc.shape) else { continue };
             let limit = match (record, best) {
                 (None, Some((_, least))) => least,

@@ -59,9 +59,14 @@
 //!    Block `ia = im 2^rk + ik`, `ib = in 2^rk + ik`, `ic = im 2^rn + in` of an operand's registers belongs to an instance.
 //! 9. For each w, kappa is one-to-one from all (ik, k) onto the tile's depth: each term of each sum is added once.
 //!
+//! 9a. *Operands in shared memory.* The word of a descriptor, taken apart by the table's fields, names a tile and a swizzle mode. With
+//!     `s` the start of an instance's block and (o, d) its outer coordinate and depth the unit reads `swizzle(offset + M(s) + B tile(o,
+//!     d))`, the swizzle applied to the address; that is `offset + M(e)` of the element e that A or B has there. Nothing may write the tile between its
+//!     load, for which nothing is emitted, and the product.
+//!
 //! # Elementwise operations
 //!
-//! 9a. All tiles of one have the same shape, and at each place of each lane of each warp the same element; at most the
+//! 9b. All tiles of one have the same shape, and at each place of each lane of each warp the same element; at most the
 //!     width of their elements differs.
 //!
 //! # Order
@@ -82,6 +87,7 @@
 //! order takes (shared accesses) * (steps walked until they are ordered). No recursion, no heap, no panic.
 
 mod alloc;
+mod in_shared;
 mod movement;
 mod order;
 mod product;
@@ -123,6 +129,7 @@ pub fn plan(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>) -> 
     let function = program.functions().next().ok_or(Violation::UnknownArch)?;
     for op in program.inside(function) {
         match program.role(op) {
+            OpRole::Load if plan.is_absorbed(op) => {}
             OpRole::Copy | OpRole::Load | OpRole::Store => {
                 let m = plan.moves.iter().find(|m| m.op == op).ok_or(Violation::Missing(op))?;
                 out.bytes = out.bytes.saturating_add(movement::movement(tables, program, plan, m)?);

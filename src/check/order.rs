@@ -181,8 +181,19 @@ impl Look<'_> {
         if step.purpose == Purpose::Label {
             return Ok(out);
         }
-        let Some(movement) = self.tables.atom(step.atom).and_then(|a| a.movement.as_ref()) else { return Ok(out) };
         let stray = Violation::Stray { step: narrow(at) };
+        let Some(atom) = self.tables.atom(step.atom) else { return Ok(out) };
+        let Some(movement) = atom.movement.as_ref() else {
+            let (Some(shape), true) = (atom.matrix, atom.more.is_some_and(|more| !more.shared.is_empty())) else { return Ok(out) };
+            let own = |p: &&crate::plan::ProductPlan| p.op.index() == usize::from(step.origin) && p.product.atom == step.atom;
+            let product = self.plan.products.iter().find(own).ok_or(stray)?;
+            for ((place, number), given) in out.iter_mut().zip([shape.a, shape.b]).zip(product.shared) {
+                let Some(how) = atom.shared(number) else { continue };
+                let a = given.and_then(|given| self.plan.allocs.get(usize::from(given.alloc))).ok_or(stray)?;
+                *place = Some(Access { bytes: (a.offset, a.bytes), kind: how.access, writes: false });
+            }
+            return Ok(out);
+        };
         for (place, (side, writes)) in out.iter_mut().zip([(&movement.from, false), (&movement.to, true)]) {
             if side.space != Space::Shared {
                 continue;

@@ -1,44 +1,65 @@
 //! Products: what each lane holds against what the matrix instruction takes it for.
 
+use super::in_shared::{self, Described};
 use super::tile::{held, power, row_col};
 use super::violation::Violation;
 use crate::ir::Program;
 use crate::map::Fragment;
-use crate::plan::{Plan, ProductPlan};
-use lanebook_layout::AxisId;
-use lanebook_tables::{Operand, Tables};
+use crate::plan::{End, Plan, ProductPlan};
+use lanebook_layout::{AxisId, LayoutRef};
+use lanebook_tables::Tables;
 
 /// Words of the set of k positions.
 const WORDS: usize = 64;
 
-/// One operand: its table entry, its fragment and its number (0 = A).
+/// One operand of the product: where the unit finds its elements, and its number (0 = A).
 struct Side<'p> {
-    operand: &'p Operand<'p>,
+    from: From<'p>,
     fragment: &'p Fragment,
     number: u8,
+    /// log2 of the warps that work on one instance together.
+    together: u8,
+}
+
+/// Where an operand is.
+enum From<'p> {
+    /// In the lanes' registers: as the table lays it out, rows so many elements apart, in so many registers.
+    Registers { layout: &'p LayoutRef<'p>, pitch: u64, registers: u32 },
+    /// In a tile in shared memory, as a descriptor says.
+    Shared(Described<'p>),
+}
+
+/// An element as the unit finds it.
+struct Found {
+    /// Row and column in the operand's tile; `None` if there is none, or not as the atom takes it.
+    element: Option<(u32, u32)>,
+    /// Where: lane, bit in the tile's registers, warp.
+    place: (u32, u32, u32),
 }
 
 impl Side<'_> {
-    fn extents(&self) -> (u64, u64) {
-        (u64::from(self.operand.extents.0), u64::from(self.operand.extents.1))
-    }
-
-    /// (lane, bit in the tile's registers) of an element of the atom's operand in register block `block`.
-    fn place(&self, row: u64, col: u64, block: u32) -> Option<(u32, u32)> {
-        let layout = self.operand.layout.filter(|l| l.replica.is_empty())?;
-        let x = row.checked_mul(self.extents().1)?.checked_add(col)?;
-        let on = |axis| u32::try_from(layout.offset_on(x, axis).ok()?).ok();
-        let start = block.checked_mul(u32::from(self.operand.registers))?.checked_mul(32)?;
-        Some((on(AxisId::LANE)?, on(AxisId::BIT)?.checked_add(start)?))
-    }
-
-    /// Row and column of the tile's element there; `None` if there is none, or not at its first bit.
-    fn at(&self, (lane, bit): (u32, u32), warp: u32) -> Option<(u32, u32)> {
-        if bit.checked_rem(u32::from(self.fragment.shape.bits)) != Some(0) {
-            return None;
+    /// The element that the unit takes for (row, col) of an instance's operand, in block `block`, for the warps of `warp`.
+    fn at(&self, row: u64, col: u64, block: u32, warp: u32) -> Option<Found> {
+        match &self.from {
+            From::Registers { layout, pitch, registers } => {
+                let x = row.checked_mul(*pitch)?.checked_add(col)?;
+                let on = |axis| u32::try_from(layout.offset_on(x, axis).ok()?).ok();
+                let start = block.checked_mul(*registers)?.checked_mul(32)?;
+                let (lane, bit) = (on(AxisId::LANE)?, on(AxisId::BIT)?.checked_add(start)?);
+                let member = if self.together == 0 { 0 } else { on(AxisId::WARP)? };
+                let place = (lane, bit, warp.checked_add(member)?);
+                if !layout.replica.is_empty() {
+                    return None;
+                }
+                let whole = bit.checked_rem(u32::from(self.fragment.shape.bits)) == Some(0);
+                let element = if whole { held(self.fragment, bit, lane, place.2).and_then(|(e, _)| row_col(self.fragment.shape, e)) } else { None };
+                Some(Found { element, place })
+            }
+            From::Shared(described) => {
+                let element = described.at(self.fragment, (row, col), block, warp)?;
+                Some(Found { element, place: (0, 0, warp) })
+            }
         }
-        let (e, _) = held(self.fragment, bit, lane, warp)?;
-        row_col(self.fragment.shape, e)
     }
 }
 
@@ -47,25 +68,35 @@ pub(super) fn product(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Pla
     let op = p.op;
     let refuse = Violation::Atom { op, atom: p.product.atom };
     let atom = tables.atom(p.product.atom).ok_or(refuse)?;
-    let shape = atom.matrix.ok_or(refuse)?;
+    let shape = p.product.shape;
+    let instance = atom.with_columns(shape.n).filter(|i| i.shape() == Some(shape)).ok_or(refuse)?;
+    let (sm, sn, sk) = (u64::from(shape.m), u64::from(shape.n), u64::from(shape.k));
     let values = [program.operand(op, 0), program.operand(op, 1), program.operand(op, 2), program.result(op, 0)];
-    let mut sides: [Option<Side<'_>>; 4] = [None, None, None, None];
-    let numbers = [shape.a, shape.b, shape.c, shape.d];
-    for ((((side, index), value), number), k) in sides.iter_mut().zip(p.fragments).zip(values).zip(numbers).zip(0u8..) {
-        let f = plan.fragments.get(usize::from(index)).ok_or(Violation::Missing(op))?;
-        if Some(f.value) != value {
-            return Err(Violation::End { op, operand: k });
-        }
-        *side = Some(Side { operand: atom.operands.get(usize::from(number)).ok_or(refuse)?, fragment: &f.fragment, number: k });
+    let operands = [(shape.a, &p.product.a), (shape.b, &p.product.b), (shape.c, &p.product.c), (shape.d, &p.product.c)];
+    let mut sides: [Option<Side<'_>>; 4] = [const { None }; 4];
+    for ((((side, end), value), (number, blocks)), k) in sides.iter_mut().zip(p.ends).zip(values).zip(operands).zip(0u8..) {
+        let misplaced = Violation::End { op, operand: k };
+        let (from, fragment) = if let Some(given) = p.shared.get(usize::from(k)).copied().flatten() {
+            if end != End::Shared(given.alloc) || atom.shared(number).is_none() {
+                return Err(misplaced);
+            }
+            let described = in_shared::described(tables, program, plan, p, k, &given).ok_or(misplaced)?;
+            (From::Shared(described), blocks)
+        } else {
+            let End::Registers(index) = end else { return Err(misplaced) };
+            let f = plan.fragments.get(usize::from(index)).ok_or(Violation::Missing(op))?;
+            if Some(f.value) != value {
+                return Err(misplaced);
+            }
+            // D's layout is C's: it may be said once. The table has the instance with the most columns; its rows are as far apart in others.
+            let operand = |number: u8| atom.operands.get(usize::from(number)).filter(|o| o.layout.is_some());
+            let operand = operand(number).or_else(|| operand(shape.c)).ok_or(refuse)?;
+            let (layout, registers) = (operand.layout.ok_or(refuse)?, u32::from(instance.registers(number).ok_or(refuse)?));
+            (From::Registers { layout, pitch: u64::from(operand.extents.1), registers }, &f.fragment)
+        };
+        *side = Some(Side { from, fragment, number: k, together: p.product.together });
     }
     let [Some(a), Some(b), Some(c), Some(d)] = sides else { return Err(refuse) };
-    let (sm, sn, sk) = (u64::from(shape.m), u64::from(shape.n), u64::from(shape.k));
-    // D's layout is C's: it may be said once.
-    let extents = [(&a, (sm, sk)), (&b, (sk, sn)), (&c, (sm, sn))];
-    if extents.iter().any(|(s, want)| s.extents() != *want) {
-        return Err(refuse);
-    }
-    let d = Side { operand: if d.operand.layout.is_some() { d.operand } else { c.operand }, ..d };
     let (rm, rn, rk) = p.product.repeats;
     let (pm, pn, pk) = p.product.panels;
     let times = |bits: u8, panels: u8| power(usize::from(bits)).and_then(|n| n.checked_mul(u32::from(panels))).ok_or(refuse);
@@ -90,31 +121,31 @@ pub(super) fn product(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Pla
         block(hm, hn, pn, (n, rn), (m, rm))
     };
     let mut compared = 0u64;
-    let mut compare = |side: &Side<'_>, place: Option<(u32, u32)>, warp: u32, want: Option<(u32, u32)>| -> Result<(), Violation> {
-        let place = place.ok_or(refuse)?;
+    let mut compare = |side: &Side<'_>, (row, col): (u64, u64), block: Option<u32>, warp: u32, want: Option<(u32, u32)>| -> Result<(), Violation> {
+        let found = block.and_then(|block| side.at(row, col, block, warp)).ok_or(refuse)?;
         compared = compared.saturating_add(1);
-        let found = side.at(place, warp);
-        if found.is_some() && found == want {
+        if found.element.is_some() && found.element == want {
             return Ok(());
         }
         let nowhere = (u32::MAX, u32::MAX);
         let narrow = |v: u32| u8::try_from(v).unwrap_or(u8::MAX);
-        let bit = u16::try_from(place.1).unwrap_or(u16::MAX);
+        let (lane, bit, warp) = found.place;
         Err(Violation::Operand {
             op,
             operand: side.number,
             warp: narrow(warp),
-            lane: narrow(place.0),
-            bit,
+            lane: narrow(lane),
+            bit: u16::try_from(bit).unwrap_or(u16::MAX),
             want: want.unwrap_or(nowhere),
-            found: found.unwrap_or(nowhere),
+            found: found.element.unwrap_or(nowhere),
         })
     };
     // rho, nu and kappa, read where each is said first.
-    let rho = |w: u32, im: u32, m: u64| c.at(c.place(m, 0, block_c(im, 0)?)?, w).map(|(row, _)| row);
-    let nu = |w: u32, i: u32, n: u64| c.at(c.place(0, n, block_c(0, i)?)?, w).map(|(_, col)| col);
-    let kappa = |w: u32, ik: u32, k: u64| a.at(a.place(0, k, block_a(0, ik)?)?, w).map(|(_, col)| col);
-    for w in 0..times(plan.warps, 1)? {
+    let rho = |w: u32, im: u32, m: u64| c.at(m, 0, block_c(im, 0)?, w)?.element.map(|(row, _)| row);
+    let nu = |w: u32, i: u32, n: u64| c.at(0, n, block_c(0, i)?, w)?.element.map(|(_, col)| col);
+    let kappa = |w: u32, ik: u32, k: u64| a.at(0, k, block_a(0, ik)?, w)?.element.map(|(_, col)| col);
+    let group = power(usize::from(p.product.together)).ok_or(refuse)?;
+    for w in (0..times(plan.warps, 1)?).filter(|w| w.checked_rem(group) == Some(0)) {
         let mut seen = [0u64; WORDS];
         for ik in 0..nk {
             for k in 0..sk {
@@ -137,7 +168,7 @@ pub(super) fn product(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Pla
                 for side in [&c, &d] {
                     for m in 0..sm {
                         for n in 0..sn {
-                            compare(side, block_c(im, i).and_then(|at| side.place(m, n, at)), w, rho(w, im, m).zip(nu(w, i, n)))?;
+                            compare(side, (m, n), block_c(im, i), w, rho(w, im, m).zip(nu(w, i, n)))?;
                         }
                     }
                 }
@@ -145,7 +176,7 @@ pub(super) fn product(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Pla
             for ik in 0..nk {
                 for m in 0..sm {
                     for k in 0..sk {
-                        compare(&a, block_a(im, ik).and_then(|at| a.place(m, k, at)), w, rho(w, im, m).zip(kappa(w, ik, k)))?;
+                        compare(&a, (m, k), block_a(im, ik), w, rho(w, im, m).zip(kappa(w, ik, k)))?;
                     }
                 }
             }
@@ -154,7 +185,7 @@ pub(super) fn product(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Pla
             for ik in 0..nk {
                 for k in 0..sk {
                     for n in 0..sn {
-                        compare(&b, block_b(ik, i).and_then(|at| b.place(k, n, at)), w, kappa(w, ik, k).zip(nu(w, i, n)))?;
+                        compare(&b, (k, n), block_b(ik, i), w, kappa(w, ik, k).zip(nu(w, i, n)))?;
                     }
                 }
             }

@@ -116,7 +116,8 @@ fn tiles_that_share_bytes() {
 }
 
 fn operand_a(plan: &Plan<'_>) -> usize {
-    usize::from(plan.products[0].fragments[0])
+    let crate::plan::End::Registers(a) = plan.products[0].ends[0] else { panic!("A is in registers") };
+    usize::from(a)
 }
 
 #[test]
@@ -188,4 +189,44 @@ fn ends_of_other_operations() {
         });
         assert!(matches!(v, Violation::End { operand: 1, .. }), "{arch}: {v:?}");
     }
+}
+
+const GEMM_BT: &str = include_str!("../../gen/cli/examples/gemm_bt.tile");
+const UNIT: &str = "sm_90a";
+
+#[test]
+fn operands_in_shared_memory() {
+    // The loads are no movements, and both operands are compared in full.
+    for text in [GEMM, GEMM_BT] {
+        let found = with_plan(text, UNIT, |program, plan| check(&TABLES, program, plan)).unwrap_or_else(|v| panic!("{v:?}"));
+        assert_eq!((found.moves, found.products), (3, 1));
+        assert!(found.operands >= 128 * 128 + 2 * 128 * 64, "{found:?}");
+    }
+}
+
+#[test]
+fn each_wrong_field_of_a_descriptor() {
+    // Start, leading and stride offset, base offset, mode. The leading offset of a tile whose depth is contiguous counts for nothing.
+    for (text, side, bits) in [(GEMM, 0, &[0u64, 33, 49, 63][..]), (GEMM, 1, &[0, 17, 33, 49, 63]), (GEMM_BT, 1, &[5, 34, 50, 62])] {
+        for bit in bits {
+            let v = broken(text, UNIT, |plan| plan.products[0].shared[side].as_mut().expect("in shared memory").word ^= 1 << bit);
+            assert!(matches!(v, Violation::Operand { .. } | Violation::End { .. } | Violation::Depth { .. }), "bit {bit}: {v:?}");
+        }
+        let v = broken(text, UNIT, |plan| {
+            let given = plan.products[0].shared[side].as_mut().expect("in shared memory");
+            given.outer_major = !given.outer_major;
+        });
+        assert!(matches!(v, Violation::Operand { .. } | Violation::End { .. } | Violation::Atom { .. }), "{v:?}");
+    }
+}
+
+#[test]
+fn a_tile_that_the_pattern_does_not_begin_with() {
+    let v = broken(GEMM, UNIT, |plan| plan.allocs[0].align = 128);
+    assert!(matches!(v, Violation::End { operand: 0, .. }), "{v:?}");
+    let v = broken(GEMM, UNIT, |plan| plan.products[0].shared.swap(0, 1));
+    assert!(matches!(v, Violation::End { .. }), "{v:?}");
+    // Stored whole row after whole row: the strips are elsewhere.
+    let v = broken(GEMM, UNIT, |plan| plan.allocs[1].layout.strip = None);
+    assert!(matches!(v, Violation::Operand { .. } | Violation::Byte { .. } | Violation::Alignment { .. }), "{v:?}");
 }

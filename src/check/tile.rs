@@ -148,7 +148,12 @@ impl<'p> Memory<'p> {
                 let (panel, row, col) = in_panel(shape, e)?;
                 let (outer, inner, inner_bits) = if a.layout.row_major { (row, col, shape.cols) } else { (col, row, shape.rows) };
                 let start = u64::from(panel).checked_mul(u64::from(panel_size(shape)?))?;
-                let inside = u64::from(outer).checked_shl(u32::from(inner_bits))?.checked_add(u64::from(inner))?;
+                // Strip after strip, all rows of the panel in each; a whole row is one strip.
+                let strip = a.layout.strip.map_or(inner_bits, |strip| strip.min(inner_bits));
+                let outer_bits = if a.layout.row_major { shape.rows } else { shape.cols };
+                let (number, rest) = (inner.checked_shr(u32::from(strip))?, inner & 1u32.checked_shl(u32::from(strip))?.wrapping_sub(1));
+                let line = u64::from(number).checked_shl(u32::from(outer_bits))?.checked_add(u64::from(outer))?;
+                let inside = line.checked_shl(u32::from(strip))?.checked_add(u64::from(rest))?;
                 let plain = start.checked_add(inside)?.checked_mul(u64::from(bytes))?;
                 let placed = a.layout.post.apply(i64::try_from(plain).ok()?).ok()?;
                 Some(Position { lead: 0, byte: u32::try_from(placed).ok()? })

@@ -373,7 +373,7 @@ impl Context<'_, '_, '_, '_> {
     }
 
     /// A node computed now and a variable from here on, so that later expressions start from its register.
-    fn settled(&mut self, node: ExprId, place: Place) -> Result<ExprId, EmitError> {
+    pub(super) fn settled(&mut self, node: ExprId, place: Place) -> Result<ExprId, EmitError> {
         if let Some((_, variable)) = self.settled.iter().find(|(n, _)| *n == node) {
             return Ok(*variable);
         }

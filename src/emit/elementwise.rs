@@ -52,7 +52,7 @@ impl Context<'_, '_, '_, '_> {
                 }
                 *args.get_mut(usize::from(number)).ok_or(refuse)? = one(reg, at);
             }
-            let used = args.get(..atom.operands.len().min(args.len())).unwrap_or(&[]);
+            let used = args.get(..atom.operands.len()).ok_or(EmitError::Unplanned(op))?;
             self.steps.append(id, used)?;
         }
         self.hold(result, out)

@@ -35,6 +35,9 @@ impl Context<'_, '_, '_, '_> {
             if let Some(plan) = self.plan.move_of(inner).copied() {
                 self.prepare(&plan, Some(&parts))?;
             }
+            if let Some(plan) = self.plan.product_of(inner).copied() {
+                self.prepare_product(&plan)?;
+            }
         }
         // The counter, the bound and the step.
         self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);

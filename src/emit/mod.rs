@@ -15,6 +15,7 @@ mod kernel;
 mod lookup;
 mod loops;
 mod movement;
+mod product;
 pub mod registers;
 pub mod step;
 mod sync;

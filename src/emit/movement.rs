@@ -7,13 +7,16 @@ use super::step::{Missing, Pattern, Purpose, Slot, StepError, int, slot};
 use super::sync::{Open, Touched};
 use crate::expr::Reg;
 use crate::ir::{Loop, Op};
-use crate::plan::{End, MovePlan};
+use crate::plan::{End, MovePlan, ProductPlan};
 use lanebook_tables::{Atom, ClassId, IndexOp, Role, Space};
 
 impl Context<'_, '_, '_, '_> {
     /// The shared tiles that an operation touches, as its atoms touch them.
     fn touched(&self, op: Op) -> heapless::Vec<Touched, 4> {
         let mut out = heapless::Vec::new();
+        if let Some(product) = self.plan.product_of(op) {
+            self.touched_by_unit(product, &mut out);
+        }
         let Some(plan) = self.plan.move_of(op) else { return out };
         for atom in [Some(plan.atom), plan.second].into_iter().flatten() {
             let Some(movement) = self.machine.tables.atom(atom).and_then(|a| a.movement.as_ref()) else { continue };
@@ -26,6 +29,18 @@ impl Context<'_, '_, '_, '_> {
             }
         }
         out
+    }
+
+    fn touched_by_unit(&self, product: &ProductPlan, out: &mut heapless::Vec<Touched, 4>) {
+        let Some(atom) = self.machine.tables.atom(product.product.atom) else { return };
+        let numbers = [product.product.shape.a, product.product.shape.b];
+        for (number, given) in numbers.into_iter().zip(product.shared) {
+            if let Some(tile) = given.and_then(|given| self.plan.allocs.get(usize::from(given.alloc)))
+                && let Some(how) = atom.shared(number)
+            {
+                let _ = out.push(Touched { from: tile.offset, to: tile.offset.saturating_add(tile.bytes), kind: how.access, writes: false });
+            }
+        }
     }
 
     pub(super) fn meet(&mut self, op: Op, open: &mut Open, emit: bool) -> Result<(), EmitError> {
@@ -169,7 +184,7 @@ impl Context<'_, '_, '_, '_> {
             self.write_special(base, bytes, class)?;
         }
         self.steps.purpose = Purpose::Move;
-        let used = args.get(..atom.operands.len().min(args.len())).unwrap_or(&[]);
+        let used = args.get(..atom.operands.len()).ok_or(EmitError::Unplanned(plan.op))?;
         Ok(self.steps.append(id, used)?)
     }
 

@@ -92,6 +92,17 @@ impl Open {
     }
 }
 
+/// What stands around the work of a unit that runs beside the lanes: the table's steps for its kind of access as a consumer
+/// (`before`), or as a producer.
+pub fn around(tables: &Tables<'_>, arch: &Arch<'_>, kind: AccessId, before: bool, steps: &mut Steps<'_>) -> Result<(), StepError> {
+    for rule in arch.sync.iter().filter(|r| kind == if before { r.consumer } else { r.producer }) {
+        for step in rule.steps {
+            push(tables, step, steps)?;
+        }
+    }
+    Ok(())
+}
+
 fn same(a: &SyncStep<'_>, b: &SyncStep<'_>) -> bool {
     a.atom == b.atom && a.immediates == b.immediates
 }

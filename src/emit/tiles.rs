@@ -71,8 +71,9 @@ impl Context<'_, '_, '_, '_> {
         let operand_class = |atom: lanebook_tables::AtomId, k: u8| tables.atom(atom).and_then(|a| a.operands.get(usize::from(k))).map(|o| o.class);
         for p in self.plan.products.iter() {
             let s = p.product.shape;
-            for (&index, number) in p.fragments.iter().zip([s.a, s.b, s.c, s.d]) {
-                if self.plan.fragments.get(usize::from(index)).is_some_and(|f| f.value == value)
+            for (&end, number) in p.ends.iter().zip([s.a, s.b, s.c, s.d]) {
+                if let End::Registers(index) = end
+                    && self.plan.fragments.get(usize::from(index)).is_some_and(|f| f.value == value)
                     && let Some(class) = operand_class(p.product.atom, number)
                 {
                     return Ok(class);
@@ -97,6 +98,10 @@ impl Context<'_, '_, '_, '_> {
     pub(super) fn rename(&mut self, op: Op) -> Result<(), EmitError> {
         let (from, to) = (self.program.operand(op, 0), self.program.result(op, 0));
         let (Some(from), Some(to)) = (from, to) else { return Err(EmitError::Unplanned(op)) };
+        if self.plan.fragment_of(from).is_none() && self.program.type_of(from).is_tile() {
+            // A matrix unit reads the tile where it lies.
+            return Ok(());
+        }
         let reg = self.tile_of(op, from)?;
         self.hold(to, reg)
     }

@@ -176,6 +176,9 @@ impl MemoryMap {
 pub struct SharedLayout {
     /// Rows are contiguous (else columns).
     pub row_major: bool,
+    /// A panel is stored as strips of `2^strip` contiguous elements of each row, one strip of all rows after the other; `None`: whole
+    /// rows.
+    pub strip: Option<u8>,
     /// Swizzle or padding, in bytes.
     pub post: PostMap,
 }
@@ -185,11 +188,16 @@ impl SharedLayout {
     #[must_use]
     pub fn map(&self, shape: TileShape) -> Option<MemoryMap> {
         let mut columns = Columns::new();
-        let inner = if self.row_major { shape.cols } else { shape.rows };
+        let (inner, outer) = if self.row_major { (shape.cols, shape.rows) } else { (shape.rows, shape.cols) };
+        let strip = self.strip.map_or(inner, |strip| strip.min(inner));
         for bit in 0..shape.total() {
             let is_col = bit < shape.cols;
             let index = if is_col { bit } else { bit.saturating_sub(shape.cols) };
-            let place = if is_col == self.row_major { index } else { index.saturating_add(inner) };
+            let place = match is_col == self.row_major {
+                true if index < strip => index,
+                true => index.saturating_add(outer),
+                false => index.saturating_add(strip),
+            };
             let plain = i64::from(shape.bits / 8).checked_shl(u32::from(place))?;
             let placed = u32::try_from(self.post.apply(plain).ok()?).ok()?;
             if !columns.push(Column::known(placed)) {
@@ -214,30 +222,46 @@ impl SharedLayout {
     }
 
     /// Alignment of the tile's start, at least `least`: an instance's phase is XORed into a whole address, so the start has
-    /// to keep clear of the bits that the swizzle changes. (A pattern that hardware applies to absolute addresses needs
-    /// the swizzle's whole period; those layouts are not made here.)
+    /// to keep clear of the bits that the swizzle changes. A pattern that hardware applies to absolute addresses needs
+    /// [`Self::period`].
     #[must_use]
     pub fn align(&self, least: u32) -> u32 {
         let changed = self.post.swizzle().map_or(0, |s| u32::from(s.b).saturating_add(u32::from(s.m)));
         1u32.checked_shl(changed).unwrap_or(u32::MAX).max(least)
     }
 
+    /// Bytes after which the swizzle repeats, at least `least`.
+    #[must_use]
+    pub fn period(&self, least: u32) -> u32 {
+        let top = |s: lanebook_layout::Swizzle| u32::from(s.b).saturating_add(u32::from(s.m)).saturating_add(u32::from(s.s.unsigned_abs()));
+        1u32.checked_shl(self.post.swizzle().map_or(0, top)).unwrap_or(u32::MAX).max(least)
+    }
+
     /// The layout from the row-major element number to the byte, for people to read.
     #[must_use]
     pub fn to_layout(&self, shape: TileShape) -> Option<Layout> {
         let bytes = i64::from(shape.bits / 8);
-        let (rows, cols) = (1u32.checked_shl(u32::from(shape.rows))?, 1u32.checked_shl(u32::from(shape.cols))?);
         let panel = i64::try_from(shape.panel_bytes()).ok()?;
         let across = i64::from(shape.grid.cols);
-        let (row, col) = match self.row_major {
-            true => (bytes.checked_mul(i64::from(cols))?, bytes),
-            false => (bytes, bytes.checked_mul(i64::from(rows))?),
+        let (inner, outer) = if self.row_major { (shape.cols, shape.rows) } else { (shape.rows, shape.cols) };
+        let strip = self.strip.map_or(inner, |strip| strip.min(inner));
+        // Fastest first: a dimension's bits inside a strip, and those that count strips.
+        let iter = |bits: u8, place: u8| Some(Iter::new(1u32.checked_shl(u32::from(bits))?, bytes.checked_shl(u32::from(place))?, AxisId::M));
+        let whole = (iter(strip, 0)?, iter(inner.checked_sub(strip)?, strip.checked_add(outer)?)?);
+        let across_them = iter(outer, strip)?;
+        let mut layout = Layout::from_iters(&[]).ok()?;
+        let push = |layout: &mut Layout, along: bool| -> Option<()> {
+            if along != self.row_major {
+                return layout.push_shard(across_them).ok();
+            }
+            layout.push_shard(whole.0).ok()?;
+            if strip < inner { layout.push_shard(whole.1).ok() } else { Some(()) }
         };
-        let mut layout = Layout::from_iters(&[Iter::new(cols, col, AxisId::M)]).ok()?;
+        push(&mut layout, true)?;
         if shape.grid.cols > 1 {
             layout.push_shard(Iter::new(u32::from(shape.grid.cols), panel, AxisId::M)).ok()?;
         }
-        layout.push_shard(Iter::new(rows, row, AxisId::M)).ok()?;
+        push(&mut layout, false)?;
         if shape.grid.rows > 1 {
             layout.push_shard(Iter::new(u32::from(shape.grid.rows), panel.checked_mul(across)?, AxisId::M)).ok()?;
         }

@@ -119,6 +119,8 @@ pub enum Reject {
     Copies,
     /// The atom's facts are not native here: the assembler would expand it.
     NotNative,
+    /// No descriptor of the matrix unit describes this layout.
+    Descriptor,
     /// The tile has no such movement (its form of addressing is not available here).
     Form,
     /// The tile is too large for the planner's limits.

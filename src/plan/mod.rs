@@ -114,8 +114,25 @@ pub struct ProductPlan {
     pub op: Op,
     /// The atom with its split over warps.
     pub product: Product,
-    /// Fragments of A, B, C and D: indices into [`Plan::fragments`].
-    pub fragments: [u16; 4],
+    /// A, B, C and D.
+    pub ends: [End; 4],
+    /// Of A and B in shared memory, how.
+    pub shared: [Option<InShared>; 2],
+}
+
+/// An operand of a product that a matrix unit reads from shared memory through a descriptor.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct InShared {
+    /// The allocation, as an index.
+    pub alloc: u16,
+    /// The operation that reads it in the program; nothing is emitted for it.
+    pub load: Op,
+    /// The tile is the operand with rows and columns exchanged.
+    pub transposed: bool,
+    /// Whether the operand's outer coordinate (m of A, n of B) is contiguous, not its depth.
+    pub outer_major: bool,
+    /// The descriptor for a tile at address 0.
+    pub word: u64,
 }
 
 /// What lost.
@@ -212,6 +229,12 @@ impl Plan<'_> {
     #[must_use]
     pub fn product_of(&self, op: Op) -> Option<&ProductPlan> {
         self.products.iter().find(|p| p.op == op)
+    }
+
+    /// Whether a load is needless, since a matrix unit reads the tile by itself.
+    #[must_use]
+    pub fn is_absorbed(&self, load: Op) -> bool {
+        self.products.iter().flat_map(|p| p.shared).flatten().any(|given| given.load == load)
     }
 
     /// Keeps a loser's reason; counts it when there is no room.

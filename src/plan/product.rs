@@ -10,22 +10,32 @@ pub struct Product {
     pub atom: AtomId,
     /// Its shape and operand numbers.
     pub shape: MatrixShape,
-    /// log2 of the warps along m and n.
+    /// log2 of the warps along m and n, each of them alone or a group of those that work together.
     pub warps: (u8, u8),
+    /// log2 of the warps that work on one instance together.
+    pub together: u8,
     /// log2 of the instances along m, n and k that a warp issues.
     pub repeats: (u8, u8, u8),
     /// Panels along m, n and k: each warp issues its instances once for each of them.
     pub panels: (u8, u8, u8),
-    /// Fragments of A, B and C (= D).
+    /// Fragments of A, B and C (= D). Of an operand in shared memory: register bits are those of the block's number.
     pub a: Fragment,
     /// B.
     pub b: Fragment,
     /// C and D.
     pub c: Fragment,
+    /// Whether A and B are read from shared memory.
+    pub shared: [bool; 2],
     /// Cycles of one instance; 0 = not known.
     pub cycles: u16,
 }
 impl Product {
+    /// The fragments of what lanes hold: C (= D), and A and B unless they are in shared memory.
+    pub fn in_registers(&self) -> impl Iterator<Item = &Fragment> {
+        let [a, b] = self.shared;
+        [(&self.a, a), (&self.b, b), (&self.c, false)].into_iter().filter(|(_, shared)| !shared).map(|(f, _)| f)
+    }
+
     /// Number of instances a warp issues.
     #[must_use]
     pub fn count(&self) -> u32 {

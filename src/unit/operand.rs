@@ -5,7 +5,7 @@
 use super::descriptor::Word;
 use super::tile::{self, Values};
 use super::{Error, descriptor_named, has, swizzle};
-use lanebook_layout::{Layout, LayoutRef};
+use lanebook_layout::{Layout, LayoutRef, PostMap};
 use lanebook_tables::{Arch, FieldRole, Major, OperandTile, Tables};
 
 /// Most fields of a descriptor that a tile fills.
@@ -147,11 +147,12 @@ pub fn describe<'a>(
     let mut permuted = false;
     let mut best: Option<(u8, Error)> = None;
     for tile in tiles(tables, arch).filter(named) {
-        if !same_swizzle(tile, layout, element_bits) {
+        if !same_swizzle(tile, &layout.post, element_bits) {
             continue;
         }
         permuted = true;
-        let fault = match found(tile, descriptor, layout, shape, element_bits) {
+        let find = |values: &mut Values| tile::find(&tile.layout, &[shape.0, shape.1], layout, values);
+        let fault = match found(tile, descriptor, find, element_bits) {
             Ok(described) => return Ok(described),
             Err(fault) => fault,
         };
@@ -173,13 +174,39 @@ pub fn describe<'a>(
     })
 }
 
-fn same_swizzle(tile: &OperandTile<'_>, layout: &LayoutRef<'_>, element_bits: u16) -> bool {
-    if layout.post.padding().is_some_and(|p| p.pads().iter().any(|pad| pad.pad != 0)) {
+/// The same for a layout that is known bit by bit: `step(outer, bit)` is what a bit of the outer coordinate, or of the depth, adds
+/// in elements, before `post`. It needs little stack.
+///
+/// # Errors
+/// Those of [`describe`]: [`Error::NoMode`] if no tile permutes like `post`, else why the last one that does is not the layout.
+pub fn describe_steps<'a>(
+    tables: &Tables<'a>,
+    arch: &Arch<'_>,
+    descriptor: &str,
+    post: &PostMap,
+    (shape, element_bits): ((u32, u32), u16),
+    major: Option<Major>,
+    step: impl Fn(bool, u8) -> Option<u64>,
+) -> Result<Described<'a>, Error> {
+    let named = |tile: &&OperandTile<'_>| tile.takes.iter().any(|(name, _)| *name == descriptor) && major.is_none_or(|m| m == tile.major);
+    let mut fault = Error::NoMode { b: 0, m: 0, s: 0 };
+    for tile in tiles(tables, arch).filter(named).filter(|tile| same_swizzle(tile, post, element_bits)) {
+        let find = |values: &mut Values| tile::bind(&tile.layout, &[shape.0, shape.1], |dim, bit| step(dim == 0, bit), values);
+        match found(tile, descriptor, find, element_bits) {
+            Ok(described) => return Ok(described),
+            Err(why) => fault = why,
+        }
+    }
+    Err(fault)
+}
+
+fn same_swizzle(tile: &OperandTile<'_>, post: &PostMap, element_bits: u16) -> bool {
+    if post.padding().is_some_and(|p| p.pads().iter().any(|pad| pad.pad != 0)) {
         return false;
     }
     let key = |s: lanebook_layout::Swizzle| if s.b == 0 { (0, 0, 0) } else { (s.b, s.m, s.s) };
     let wanted = swizzle::post_map(tile.swizzle, element_bits).ok().map(|post| post.swizzle().map_or((0, 0, 0), key));
-    let given = match layout.post.swizzle() {
+    let given = match post.swizzle() {
         Some(s) if s.unit == lanebook_layout::Unit::Byte => {
             // The tile's own XOR counts bytes.
             let own = tile.swizzle.xor.first().map_or((0, 0, 0), |x| key(*x));
@@ -191,12 +218,17 @@ fn same_swizzle(tile: &OperandTile<'_>, layout: &LayoutRef<'_>, element_bits: u1
     wanted == Some(given)
 }
 
-fn found<'a>(tile: &'a OperandTile<'a>, descriptor: &str, layout: &LayoutRef<'_>, shape: (u32, u32), element_bits: u16) -> Result<Described<'a>, Error> {
+fn found<'a>(
+    tile: &'a OperandTile<'a>,
+    descriptor: &str,
+    find: impl FnOnce(&mut Values) -> Result<(), Error>,
+    element_bits: u16,
+) -> Result<Described<'a>, Error> {
     if !takes(tile, descriptor, element_bits) {
         return Err(Error::Width { bits: element_bits });
     }
     let mut values = with_unit(tile, element_bits)?;
-    tile::find(&tile.layout, &[shape.0, shape.1], layout, &mut values)?;
+    find(&mut values)?;
     let (mut bytes, mut free) = ([0u32; MAX_FIELDS], [false; MAX_FIELDS]);
     for ((slot, free), field) in bytes.iter_mut().zip(&mut free).zip(tile.fields) {
         *slot = match values.get(field.param) {

@@ -4,6 +4,7 @@
 //! given, or found in the steps of a layout.
 
 use super::Error;
+use crate::map::log2_exact;
 use lanebook_layout::{Iter, Layout, LayoutRef, tirx};
 use lanebook_tables::{Amount, TileIter, TileLayout};
 
@@ -124,6 +125,43 @@ pub fn make(tile: &TileLayout<'_>, shape: &[u32], values: &mut Values) -> Result
 fn iter(extent: u32, stride: u64, it: &TileIter) -> Result<Iter, Error> {
     let stride = i64::try_from(stride).map_err(|_| lanebook_layout::Error::Overflow)?;
     Ok(Iter::new(extent, stride, it.axis))
+}
+
+/// Whether a layout that is known bit by bit is this tile for the shape; parameters of its steps get the layout's values.
+/// `step(dim, bit)` is what a bit of a coordinate adds. Extents have to be powers of two.
+///
+/// # Errors
+/// Those of [`fit`]; [`Error::Stride`] where a step is another.
+pub fn bind(tile: &TileLayout<'_>, shape: &[u32], step: impl Fn(u8, u8) -> Option<u64>, values: &mut Values) -> Result<(), Error> {
+    let extents = fit(tile, shape, values)?;
+    let mut first = 0usize;
+    for (dim, count) in (0u8..).zip(tile.dims) {
+        let end = first.saturating_add(usize::from(*count));
+        let own = tile.iters.get(first..end).unwrap_or(&[]).iter().zip(extents.get(first..end).unwrap_or(&[]));
+        let mut bit = 0u8;
+        for (number, (it, extent)) in own.enumerate().rev() {
+            let wrong = Error::Extent { dim, found: u64::from(*extent), needed: u64::from(extent.next_power_of_two()) };
+            for k in 0..log2_exact(u64::from(*extent)).ok_or(wrong)? {
+                let found = step(dim, bit).ok_or(wrong)?;
+                let one = found.checked_shr(u32::from(k)).unwrap_or(0);
+                let fits = match values.of(it.stride) {
+                    Some(stride) => stride.checked_shl(u32::from(k)) == Some(found),
+                    None => {
+                        let value = one.checked_div(u64::from(it.stride.factor)).unwrap_or(0);
+                        values.set(it.stride.param, value) && values.of(it.stride).and_then(|s| s.checked_shl(u32::from(k))) == Some(found)
+                    }
+                };
+                if !fits {
+                    let needed = values.of(it.stride).and_then(|s| i64::try_from(s).ok()).unwrap_or(0);
+                    let iter = u8::try_from(first.saturating_add(number)).unwrap_or(u8::MAX);
+                    return Err(Error::Stride { iter, found: i64::try_from(found).unwrap_or(i64::MAX), needed });
+                }
+                bit = bit.saturating_add(1);
+            }
+        }
+        first = end;
+    }
+    Ok(())
 }
 
 /// Whether `layout` is this tile for the shape; parameters of its steps get the layout's values. Its post-map is not

@@ -2,7 +2,7 @@
 //! parts that its class asks for.
 use crate::diagnostics::{About, Diagnostic, Diagnostics};
 use crate::model::{Atom, HwModel, Operand};
-use crate::schema::Rest;
+use crate::schema::{Name, Rest};
 use lanebook_tables::{AtomClass, Role};
 
 /// See the module.
@@ -60,9 +60,9 @@ fn one(atom: &Atom, operand: &Operand, diags: &mut Diagnostics) {
             let message = format!("operand `{}` has a layout and no element type", name.value);
             diags.push(Diagnostic::at(layout.text.span, message).help("state its `dtype`"));
         }
-    } else if operand.dtype.is_some() && atom.class == AtomClass::Matrix {
+    } else if operand.dtype.is_some() && atom.class == AtomClass::Matrix && !described(atom, name) {
         let message = format!("operand `{}` has an element type and no layout", name.value);
-        diags.push(Diagnostic::at(name.span, message).help("state its `layout`"));
+        diags.push(Diagnostic::at(name.span, message).help("state its `layout`, or in `matrix` that it is `shared`"));
     }
     if operand.rest == Rest::Keep && operand.role != Role::UseDef {
         let message = format!("`rest: keep` says that `{}` is read as well as written", name.value);
@@ -97,4 +97,10 @@ fn parts(atom: &Atom, diags: &mut Diagnostics) {
                 .help("put the written operand first"),
         );
     }
+}
+
+/// Whether the operand stands in shared memory: its descriptor says how.
+fn described(atom: &Atom, name: &Name) -> bool {
+    let shared = atom.more.iter().flat_map(|more| &more.shared);
+    shared.filter_map(|s| atom.operands.get(usize::from(s.operand))).any(|o| o.name.value == name.value)
 }

@@ -6,7 +6,7 @@ use crate::model::units::{Descriptor, TENSOR_AXES, Tile, Units};
 use crate::schema::unit::Codes;
 use crate::spanned::Spanned;
 use lanebook_layout::{AxisId, Swizzle, Unit};
-use lanebook_tables::{Amount, FeatureId};
+use lanebook_tables::{Amount, FeatureId, Role};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// See the module.
@@ -23,7 +23,34 @@ pub fn check(model: &HwModel) -> Diagnostics {
     tensor_moves(units, &mut diags);
     shapes(units, &mut diags);
     maps(units, &mut diags);
+    operands(model, &mut diags);
     diags
+}
+
+/// Operands in shared memory name a descriptor that there is, of the width of their registers, and an immediate that chooses.
+fn operands(model: &HwModel, diags: &mut Diagnostics) {
+    for atom in model.every() {
+        for shared in atom.more.iter().flat_map(|more| &more.shared) {
+            let name = &shared.descriptor;
+            let Some(found) = model.units.descriptors.iter().find(|d| d.fact.entry.name.value == name.value) else {
+                let known = model.units.descriptors.iter().map(|d| d.fact.entry.name.as_str());
+                let help = crate::suggest::remedy(name, known, "declare it under `units`");
+                diags.push(Diagnostic::at(name.span, format!("unknown descriptor `{}`", name.value)).help(help));
+                continue;
+            };
+            let Some(operand) = atom.operands.get(usize::from(shared.operand)) else { continue };
+            let width = u32::from(operand.registers) * u32::from(operand.register_bits);
+            if width != u32::from(found.bits) {
+                let message = format!("operand `{}` has {width} bits, descriptor `{}` has {}", operand.name.value, name.value, found.bits);
+                diags.push(Diagnostic::at(name.span, message).note(operand.name.span, "the operand").help("correct the class, `registers` or the descriptor"));
+            }
+            let along = shared.along.and_then(|k| atom.operands.get(usize::from(k)));
+            if let Some(along) = along.filter(|o| o.role != Role::Immediate || o.range.as_ref().is_none_or(|r| r.value != (0, 1))) {
+                let message = format!("`{}` chooses between two orders and is no immediate of 0 or 1", along.name.value);
+                diags.push(Diagnostic::at(along.name.span, message).help("make its role `immediate` and its range `(0, 1)`"));
+            }
+        }
+    }
 }
 
 fn bits(descriptor: &Descriptor, diags: &mut Diagnostics) {

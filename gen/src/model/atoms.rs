@@ -370,7 +370,7 @@ impl Resolver<'_> {
         });
         let matrix = entry.matrix.as_ref().and_then(|matrix| self.matrix(matrix, &operand_names));
         let more = match (&entry.matrix, &matrix) {
-            (Some(written), Some(_)) => more::resolve(written, &operands, &operand_names, &self.model.broadcasts, self.diags),
+            (Some(written), Some(_)) => more::resolve(written, &operands, &operand_names, (&self.model.broadcasts, &self.model.access_names), self.diags),
             _ => None,
         };
         if let Some(shape) = &matrix {

@@ -7,7 +7,7 @@ use crate::load::Loaded;
 use crate::schema::{self, Name};
 use crate::source::Span;
 use crate::spanned::Spanned;
-use lanebook_tables::Status;
+use lanebook_tables::{AccessId, Status};
 
 /// A modifier that exchanges what is read; operands by name.
 #[derive(Clone, Debug)]
@@ -46,6 +46,23 @@ pub struct More {
     pub moves: Vec<(u8, u8, u16, u16)>,
     /// (operand, immediate, what it does; for blocks with the second immediate).
     pub broadcasts: Vec<(u8, u8, Use)>,
+    /// Operands in shared memory.
+    pub shared: Vec<SharedOperand>,
+    /// Kind of what the unit does to its registers.
+    pub runs: Option<AccessId>,
+}
+
+/// An operand in shared memory.
+#[derive(Clone, Debug)]
+pub struct SharedOperand {
+    /// Its number.
+    pub operand: u8,
+    /// The descriptor; `check::units` finds it.
+    pub descriptor: Name,
+    /// Kind of the access.
+    pub access: AccessId,
+    /// The immediate that says which coordinate is contiguous.
+    pub along: Option<u8>,
 }
 
 /// A modifier as one atom uses it.
@@ -88,7 +105,13 @@ pub(super) fn declare(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
 }
 
 /// What the entry has beyond a plain shape, `None` if nothing.
-pub(super) fn resolve(entry: &Spanned<schema::Matrix>, operands: &[Operand], names: &Names, known: &[Broadcast], diags: &mut Diagnostics) -> Option<More> {
+pub(super) fn resolve(
+    entry: &Spanned<schema::Matrix>,
+    operands: &[Operand],
+    names: &Names,
+    (known, accesses): (&[Broadcast], &Names),
+    diags: &mut Diagnostics,
+) -> Option<More> {
     let mut find = |name: &Name| names.find(name, "operand", diags).and_then(|n| u8::try_from(n).ok());
     let index = entry.index.as_ref().and_then(&mut find);
     let scales = (entry.scale_a.as_ref().and_then(&mut find), entry.scale_b.as_ref().and_then(&mut find));
@@ -122,8 +145,19 @@ pub(super) fn resolve(entry: &Spanned<schema::Matrix>, operands: &[Operand], nam
             broadcasts.push((of, by, how));
         }
     }
+    let mut shared = Vec::new();
+    for entry in &entry.shared {
+        let mut find = |name: &Name| names.find(name, "operand", diags).and_then(|n| u8::try_from(n).ok());
+        let (operand, along) = (find(&entry.operand), entry.along.as_ref().and_then(&mut find));
+        let access = accesses.find(&entry.access, "access kind", diags).map(AccessId);
+        if let (Some(operand), Some(access)) = (operand, access) {
+            shared.push(SharedOperand { operand, descriptor: entry.descriptor.clone(), access, along });
+        }
+    }
+    let runs = entry.runs.as_ref().and_then(|name| accesses.find(name, "access kind", diags)).map(AccessId);
     let plain = entry.blocks == 1 && index.is_none() && scales == (None, None) && moves.is_empty() && broadcasts.is_empty();
-    (!plain).then_some(More { span: entry.span, blocks: entry.blocks, index, scales, moves, broadcasts })
+    let alone = shared.is_empty() && runs.is_none();
+    (!(plain && alone)).then_some(More { span: entry.span, blocks: entry.blocks, index, scales, moves, broadcasts, shared, runs })
 }
 
 /// The logical extents of each operand of a shape: [`lanebook_tables::MatrixMore`] says what they are.

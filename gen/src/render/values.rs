@@ -94,7 +94,8 @@ structs! {
     Side<'_> { space, layout, operand, base, align_bytes, slot_bytes, banks, access }
     OffsetField { operand, min, max, scale, on_from, on_to }
     MatrixShape { m, n, k, a, b, c, d }
-    MatrixMore<'_> { blocks, index, scales, moves, broadcasts }
+    MatrixMore<'_> { blocks, index, scales, moves, broadcasts, shared, runs }
+    SharedOperand<'_> { operand, descriptor, access, along }
     FieldMove { by, of, bits, lanes }
     AtomCost { issue, cycles }
     Does<'_> { op, uses }

@@ -296,6 +296,25 @@ pub struct Matrix {
     /// Modifiers that exchange what is read, by name.
     #[serde(default)]
     pub broadcasts: Vec<Name>,
+    /// Operands in shared memory, given by a descriptor.
+    #[serde(default)]
+    pub shared: Vec<Spanned<SharedOperand>>,
+    /// Kind of what the unit does to its registers, where it runs beside the lanes.
+    pub runs: Option<Name>,
+}
+
+/// An operand in shared memory.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "shared")]
+pub struct SharedOperand {
+    /// The operand; its register holds the descriptor.
+    pub operand: Name,
+    /// The descriptor.
+    pub descriptor: Name,
+    /// Kind of the access.
+    pub access: Name,
+    /// The immediate that says which coordinate is contiguous: 0 depth, 1 the outer one.
+    pub along: Option<Name>,
 }
 
 fn one_block() -> u16 {

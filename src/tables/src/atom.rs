@@ -1,6 +1,6 @@
 //! Atoms: what one instruction form does.
 use crate::template::Template;
-use crate::{AccessId, ClassId, DtypeId, IsaId, MatrixMore, SourceId, TagId, TermNode, Vary};
+use crate::{AccessId, ClassId, DtypeId, IsaId, MatrixMore, SharedOperand, SourceId, TagId, TermNode, Vary};
 use lanebook_layout::LayoutRef;
 
 /// One instruction form.
@@ -130,6 +130,12 @@ impl Atom<'_> {
     pub fn product(&self) -> Option<MatrixShape> {
         let plain = self.more.is_none_or(|more| more.blocks == 1 && more.index.is_none() && more.scales == (None, None));
         self.matrix.filter(|_| plain)
+    }
+
+    /// How an operand that stands in shared memory is given.
+    #[must_use]
+    pub fn shared(&self, operand: u8) -> Option<&SharedOperand<'_>> {
+        self.more?.shared.iter().find(|s| s.operand == operand)
     }
 }
 

@@ -20,7 +20,7 @@ pub use arch::{
     Arch, ArchAtom, BankModel, Counter, Hazard, HazardUse, Isa, Operandless, RegisterClass, RegisterKind, SharedLimits, SyncRule, SyncStep, TupleStyle,
 };
 pub use atom::{Atom, AtomClass, AtomCost, CounterUse, Does, MatrixShape, Movement, OffsetField, Operand, Operands, Piece, Role, Side, Source, Space, Status};
-pub use matrix::{Broadcast, FieldMove, MatrixMore};
+pub use matrix::{Broadcast, FieldMove, MatrixMore, SharedOperand};
 pub use name::NameMap;
 pub use op::{LayoutTrait, OpDecl, OpRole};
 pub use param::{Instance, MAX_PARAMS, Spelling, Vary};

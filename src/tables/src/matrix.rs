@@ -1,6 +1,8 @@
 //! What a matrix instruction has beyond one product of dense operands: blocks, sparsity indices, block scales, and modifiers
 //! that move or exchange what it reads.
 
+use crate::AccessId;
+
 /// What a matrix instruction has beyond one product of dense operands. An atom without any of it has none of this.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct MatrixMore<'a> {
@@ -15,6 +17,24 @@ pub struct MatrixMore<'a> {
     pub moves: &'a [FieldMove],
     /// What modifiers make of an operand.
     pub broadcasts: &'a [Broadcast<'a>],
+    /// Operands that stand in shared memory and are given by a descriptor.
+    pub shared: &'a [SharedOperand<'a>],
+    /// Kind of what the unit does to its registers, where it runs beside the lanes: what the architecture's synchronisation table
+    /// has for it as a consumer stands before a product, what it has as a producer after one.
+    pub runs: Option<AccessId>,
+}
+
+/// An operand in shared memory.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct SharedOperand<'a> {
+    /// Its number; the register holds the descriptor.
+    pub operand: u8,
+    /// The descriptor, by name.
+    pub descriptor: &'a str,
+    /// Kind of the access.
+    pub access: AccessId,
+    /// The immediate that says which coordinate is contiguous: 0 depth, 1 the outer one. Without it depth is.
+    pub along: Option<u8>,
 }
 
 /// Each unit of an immediate moves an operand's layout up by some bits or lanes: which half of a register, which set of indices, whose register.

@@ -50,6 +50,8 @@ pub enum FaultKind {
     AsyncOverwrite,
     /// A register is used while a load into it is outstanding.
     RegisterInFlight,
+    /// A register or byte goes into a matrix unit and nothing has fenced it since a lane wrote it.
+    UnitNotFenced,
     /// Too few wait states between two instructions that the hardware does not interlock.
     MissingWaitStates,
     /// A register lies outside the declared pool, or a tuple is not aligned.

@@ -54,6 +54,22 @@ pub fn f32_to_bf16(value: f32) -> u16 {
     ((bits.wrapping_add(0x7fff + ((bits >> 16) & 1))) >> 16) as u16
 }
 
+/// Value of an 8-bit pattern with 4 bits of exponent and 3 of fraction: no infinities, all ones is no number.
+pub fn e4m3_to_f32(bits: u8) -> f32 {
+    let (exponent, fraction) = (i32::from(bits >> 3 & 15), f32::from(bits & 7));
+    let magnitude = match (exponent, bits & 7) {
+        (15, 7) => f32::NAN,
+        (0, _) => fraction * 2f32.powi(-9),
+        _ => (8.0 + fraction) * 2f32.powi(exponent - 10),
+    };
+    if bits >> 7 == 1 { -magnitude } else { magnitude }
+}
+
+/// Value of an 8-bit pattern with 5 bits of exponent and 2 of fraction: the upper half of a binary16.
+pub fn e5m2_to_f32(bits: u8) -> f32 {
+    f16_to_f32(u16::from(bits) << 8)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -48,6 +48,10 @@ pub(crate) struct Shared {
     writes: Vec<Write>,
     reads: Vec<Read>,
     pending: Vec<u32>,
+    /// Written through the generic proxy and not fenced since.
+    unfenced: Vec<bool>,
+    /// Reads of matrix units that are not over.
+    held: Vec<u16>,
     copies: Vec<Copy>,
     now: Vec<u32>,
     seen: Vec<Vec<u32>>,
@@ -69,6 +73,8 @@ impl Shared {
             writes: vec![Write::default(); len],
             reads: vec![Read::default(); len * warps],
             pending: vec![0; len],
+            unfenced: vec![false; len],
+            held: vec![0; len],
             copies: Vec::new(),
             now: vec![1; warps],
             seen: vec![vec![0; warps]; warps],
@@ -111,6 +117,45 @@ impl Shared {
         Err(Clash::new(FaultKind::AsyncNotWaited, format!("{verb} while the copy that {who} issued at line {} has not been waited for", copy.line))
             .at(self.address(byte))
             .by(me))
+    }
+
+    /// What these threads wrote is visible to matrix units from now on. A copy that has not been waited for is not.
+    pub fn proxy_fence(&mut self, threads: &[u32]) {
+        for byte in 0..self.bytes.len() {
+            if self.unfenced[byte] && self.pending[byte] == 0 && threads.contains(&self.writes[byte].thread) {
+                self.unfenced[byte] = false;
+            }
+        }
+    }
+
+    /// A matrix unit reads bytes from now on, until it lets them go.
+    pub fn hold(&mut self, me: u32, address: u64, len: u32) -> Result<(), Clash> {
+        let start = self.span(address, len, me)?;
+        for byte in start..start + len as usize {
+            if self.unfenced[byte] {
+                let sentence =
+                    format!("read by a matrix unit, and thread {} has not fenced its write at line {}", self.writes[byte].thread, self.writes[byte].line);
+                return Err(Clash::new(FaultKind::UnitNotFenced, sentence).at(self.address(byte)).by(me));
+            }
+            self.held[byte] += 1;
+        }
+        Ok(())
+    }
+
+    /// The unit has read them.
+    pub fn let_go(&mut self, me: u32, line: u32, address: u64, len: u32) {
+        let Ok(start) = self.span(address, len, me) else { return };
+        for byte in start..start + len as usize {
+            self.held[byte] -= 1;
+        }
+        self.note_read(me, line, start, len as usize);
+    }
+
+    fn check_not_held(&self, byte: usize, me: u32) -> Result<(), Clash> {
+        if self.held[byte] == 0 {
+            return Ok(());
+        }
+        Err(Clash::new(FaultKind::AsyncOverwrite, "written while a matrix unit may still read it").at(self.address(byte)).by(me))
     }
 
     fn check_write_order(&self, byte: usize, me: u32, kind: FaultKind, verb: &str) -> Result<(), Clash> {
@@ -190,6 +235,7 @@ impl Shared {
         let start = self.span(address, data.len() as u32, me)?;
         for byte in start..start + data.len() {
             self.check_not_pending(byte, me, "write")?;
+            self.check_not_held(byte, me)?;
             self.check_write_order(byte, me, FaultKind::RaceWriteAfterWrite, "write")?;
             self.check_read_order(byte, me, FaultKind::RaceWriteAfterRead, "write")?;
         }
@@ -208,6 +254,7 @@ impl Shared {
     }
 
     fn note_write(&mut self, me: u32, line: u32, start: usize, len: usize) {
+        self.unfenced[start..start + len].fill(true);
         let time = self.now[self.warp(me)];
         self.writes[start..start + len].fill(Write { thread: me, time, line });
     }
@@ -225,6 +272,7 @@ impl Shared {
                     c.kind = FaultKind::AsyncOverwrite;
                     c
                 })?;
+                self.check_not_held(byte, *me)?;
                 self.check_write_order(byte, *me, FaultKind::AsyncOverwrite, "copy started")?;
                 self.check_read_order(byte, *me, FaultKind::AsyncOverwrite, "copy started")?;
                 self.pending[byte] = id;
@@ -247,6 +295,7 @@ impl Shared {
             for byte in start as usize..(start + len) as usize {
                 if self.pending[byte] == id {
                     self.pending[byte] = 0;
+                    self.unfenced[byte] = true;
                     self.writes[byte].time = time;
                 }
             }

@@ -5,6 +5,7 @@ use crate::table::{Align, Table};
 use crate::tables::status;
 use lanebook::emit::step::Purpose;
 use lanebook::ir::Op;
+use lanebook::plan::End;
 use std::fmt::Write;
 
 /// Steps of one purpose, for people.
@@ -84,8 +85,12 @@ impl Report<'_> {
                 let (wm, wn) = p.product.warps;
                 let _ = writeln!(out, "  {}: {}", self.line(op), operation(self.program, op));
                 let _ = writeln!(out, "    m{} n{} k{}, {}x{}x{} of them a warp, {}x{} warps over m and n", s.m, s.n, s.k, m, n, k, 1u32 << wm, 1u32 << wn);
-                for (name, index) in ["A", "B", "C", "D"].into_iter().zip(p.fragments) {
-                    if let Some(f) = plan.fragments.get(usize::from(index)) {
+                for (name, end) in ["A", "B", "C", "D"].into_iter().zip(p.ends) {
+                    if !matches!(end, End::Registers(_)) {
+                        let _ = writeln!(out, "    {name} {}", self.end(end));
+                    } else if let End::Registers(index) = end
+                        && let Some(f) = plan.fragments.get(usize::from(index))
+                    {
                         let _ = writeln!(
                             out,
                             "    {name} {} {}: {}",

@@ -17,6 +17,7 @@ pub fn sentence(why: Reject) -> String {
         Reject::Element { element_bits } => format!("splits elements of {element_bits} bits"),
         Reject::Copies => "would write the same bytes from several lanes at once".into(),
         Reject::NotNative => "is no machine instruction here, the assembler would expand it".into(),
+        Reject::Descriptor => "a matrix unit reads this tile, and no descriptor of it describes such a layout".into(),
         Reject::Form => "addresses memory in a way that this movement cannot use".into(),
         Reject::Size => "is beyond the planner's limits for this tile".into(),
         Reject::Dearer => "costs more than the pick".into(),

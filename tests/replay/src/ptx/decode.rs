@@ -145,10 +145,17 @@ pub(super) fn decode(mnemonic: &str, o: &[Operand]) -> Decoded<Op> {
             Op::MovMatrix { dst: reg(&o[0])?, src: src(&o[1])? }
         }
         "mma" => decode_memory::mma(&mut w, o)?,
+        "wgmma" => super::unit::wgmma(&mut w, o)?,
         "bar" | "barrier" => barrier(&mut w, o)?,
         "membar" => {
             w.pick(|x| ["cta", "gl", "sys"].contains(&x).then_some(()));
             Op::Fence
+        }
+        "fence" if w.take("proxy") => {
+            w.require("async")?;
+            w.pick(|x| ["shared::cta", "global"].contains(&x).then_some(()));
+            want(o, 0..=0)?;
+            Op::ProxyFence
         }
         "fence" => {
             w.take("sc");

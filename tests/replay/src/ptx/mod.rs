@@ -12,6 +12,7 @@ mod register;
 mod run;
 mod text;
 mod transfer;
+mod unit;
 
 pub(crate) use op::Program;
 pub(crate) use parse::parse;

@@ -14,6 +14,9 @@ pub(super) enum Ty {
     F32,
     Tf32,
     F64,
+    /// Eight bits, of matrix operands only.
+    E4m3,
+    E5m2,
 }
 
 impl Ty {
@@ -24,6 +27,7 @@ impl Ty {
             Ty::F16 | Ty::Bf16 => 16,
             Ty::F16x2 | Ty::Bf16x2 | Ty::F32 | Ty::Tf32 => 32,
             Ty::F64 => 64,
+            Ty::E4m3 | Ty::E5m2 => 8,
         }
     }
 
@@ -195,6 +199,19 @@ pub(super) struct MmaForm {
     pub acc: Ty,
 }
 
+/// A product of a warpgroup.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct UnitForm {
+    pub n: u32,
+    pub k: u32,
+    pub a: Ty,
+    pub b: Ty,
+    pub acc: Ty,
+    /// The outer coordinate of A is contiguous, not its depth.
+    pub trans_a: bool,
+    pub trans_b: bool,
+}
+
 /// A predicate guard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Guard {
@@ -224,6 +241,11 @@ pub(super) enum Op {
     StMatrix { src: Vec<Src>, trans: bool, addr: Addr },
     MovMatrix { dst: Reg, src: Src },
     Mma { form: MmaForm, d: Vec<Reg>, a: Vec<Src>, b: Vec<Src>, c: Vec<Src> },
+    Unit { form: UnitForm, d: Vec<Reg>, a: super::unit::From, b: Src, read: Src },
+    UnitFence,
+    UnitCommit,
+    UnitWait(u32),
+    ProxyFence,
     Barrier { id: Src, count: Option<Src> },
     WarpSync { mask: Src },
     Fence,

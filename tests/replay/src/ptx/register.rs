@@ -12,11 +12,13 @@ pub(super) struct Cell {
     pub value: u64,
     pub tags: [Tag; 4],
     pub defined: bool,
+    /// Not written by a lane since the last `wgmma.fence`.
+    pub fenced: bool,
 }
 
 impl Cell {
     pub fn new(value: u64, tags: [Tag; 4]) -> Self {
-        Cell { value, tags, defined: true }
+        Cell { value, tags, defined: true, fenced: false }
     }
 
     pub fn plain(value: u64) -> Self {
@@ -34,6 +36,10 @@ impl Warp {
         match src {
             Src::Reg(reg) => {
                 let cell = self.cells[reg.cell as usize * LANES + lane];
+                if self.unit.is_busy(reg.cell) {
+                    let sentence = "a result of the matrix unit is read and its group has not been waited for";
+                    return Err(Clash::new(FaultKind::RegisterInFlight, sentence).by(self.thread(lane)));
+                }
                 if cell.defined {
                     return Ok(cell);
                 }

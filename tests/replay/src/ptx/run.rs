@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use super::op::{Op, Program, Src, Stmt, Threads};
 use super::parse::SHARED_BASE;
 use super::register::Cell;
+use super::unit::Unit;
 use crate::fault::{Clash, FaultKind};
 use crate::launch::Launch;
 use crate::memory::Memory;
@@ -31,6 +32,7 @@ pub(super) struct Warp {
     pc: [usize; LANES],
     pub cells: Vec<Cell>,
     pub copies: Vec<Copies>,
+    pub unit: Unit,
     waiting: Option<(u64, Option<u64>)>,
     line: u32,
 }
@@ -81,6 +83,7 @@ pub(crate) fn run_block(
                 live: if lanes == 32 { u32::MAX } else { (1 << lanes) - 1 },
                 pc: [0; LANES],
                 cells: vec![Cell::default(); program.cells as usize * LANES],
+                unit: Unit::default(),
                 copies: (0..LANES).map(|_| Copies::default()).collect(),
                 waiting: None,
                 line: 0,
@@ -204,6 +207,11 @@ impl Warp {
             Op::StMatrix { src, trans, addr } => self.store_matrix(m, src, *trans, *addr, on)?,
             Op::MovMatrix { dst, src } => self.transpose(m, *dst, *src, on)?,
             Op::Mma { form, d, a, b, c } => self.multiply(m, *form, d, [a, b, c], on)?,
+            Op::Unit { form, d, a, b, read } => self.unit(m, *form, d, a, [*b, *read], on)?,
+            Op::UnitFence => self.unit_fence(),
+            Op::UnitCommit => self.unit_commit(),
+            Op::UnitWait(n) => self.unit_wait(m, *n as usize),
+            Op::ProxyFence => m.world.shared.proxy_fence(&lanes(on).map(|l| self.thread(l)).collect::<Vec<_>>()),
             Op::Ld { space, ty, dst, addr } => self.load(m, *space, *ty, dst, *addr, on)?,
             Op::St { space, ty, src, addr } => self.store(m, *space, *ty, src, *addr, on)?,
             Op::CpAsync { bytes, dst, src, src_bytes } => self.copy(m, *bytes, [*dst, *src], *src_bytes, on)?,
