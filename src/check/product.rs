@@ -22,6 +22,7 @@ struct Side<'p> {
 }
 
 /// Where an operand is.
+#[expect(clippy::large_enum_variant, reason = "there is no heap, and at most two are alive")]
 enum From<'p> {
     /// In the lanes' registers: as the table lays it out, rows so many elements apart, in so many registers.
     Registers { layout: &'p LayoutRef<'p>, pitch: u64, registers: u32 },
