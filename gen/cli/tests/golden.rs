@@ -71,9 +71,18 @@ fn every_atom_with_a_layout_can_be_drawn() {
             let list = run(&["atoms", "--arch", arch, "--class", class]).fine();
             let names: Vec<&str> = list.lines().skip(1).map_while(|line| line.split_whitespace().next()).collect();
             assert!(names.len() > 2, "{list}");
-            for name in names {
-                let grid = run(&["show", name, "--arch", arch]).fine();
-                assert!(grid.contains("S["), "{name}");
+            // A lane's own loads and stores of spaces that tiles do not live in say no layout.
+            let drawn = |name: &&&str| {
+                let atom = lanebook::TABLES.atom_named(name).and_then(|id| lanebook::TABLES.atom(id)).expect(name);
+                atom.movement.is_some() || atom.matrix.is_some()
+            };
+            assert!(names.iter().filter(drawn).count() > 2, "{list}");
+            for name in &names {
+                let ran = run(&["show", name, "--arch", arch]);
+                match drawn(&name) {
+                    true => assert!(ran.fine().contains("S["), "{name}"),
+                    false => ran.refused(1, &["has no operand with a layout"]),
+                }
             }
         }
     }
@@ -147,6 +156,39 @@ fn views_of_an_atom() {
     // 64 lanes by 4 registers of A and of B, 16 of C and D; each register of A holds two elements of a row.
     assert_eq!(picture.matches("<rect class=\"cell").count(), 64 * (4 + 4 + 16));
     assert!(picture.contains(">31,14-15<"));
+}
+
+/// Tensor memory: what a load moves, cell by cell and register by register, and where tiles of accumulators and copies lie.
+#[test]
+fn tensor_memory_is_drawn() {
+    for (what, more) in [
+        ("tcgen05.ld.16x64b.x2.b32", &[][..]),
+        ("tcgen05.st.16x256b.x1.unpack::16b.b32", &[]),
+        ("B", &["--shape", "128x4", "--view", "lanes"]),
+        ("G", &["--shape", "32x8"]),
+        ("scale", &["--shape", "64x4", "--view", "lanes"]),
+        ("cp.64x128b.warpx2::02_13", &["--view", "lanes"]),
+    ] {
+        let args: Vec<&str> = ["show", what, "--arch", "sm_100a"].iter().chain(more).copied().collect();
+        golden(&format!("show.tensor.{}", what.replace("::", ".")), &run(&args).fine());
+    }
+    // The shape of a tile, the architecture, and names are checked.
+    run(&["show", "D", "--arch", "sm_100a", "--shape", "100x8"]).refused(2, &["`D` has no 100 rows", "such as --shape 128x8"]);
+    run(&["show", "D", "--arch", "sm_90a"]).refused(2, &["sm_90a has no atom `D`"]);
+    run(&["show", "DD", "--arch", "sm_100a"]).refused(2, &["tiles of tensor memory: A, B, C"]);
+    run(&["show", "D", "--arch", "sm_100a", "--view", "banks"]).refused(1, &["no banks"]);
+}
+
+/// An instance of a family by its own name: its columns, registers and types.
+#[test]
+fn instances_are_drawn() {
+    let wide = run(&["show", "mma.m16n8k32.f8f6f4.f32.e4m3.e2m1", "--arch", "sm_120a"]).fine();
+    assert!(wide.contains("A: 16 x 32 e4m3") && wide.contains("B: 32 x 8 e2m1") && wide.contains(".e4m3.e2m1.f32 <d>"), "{wide}");
+    let list = run(&["atoms", "--arch", "sm_90a", "--class", "matrix"]).fine();
+    let family =
+        list.lines().filter_map(|line| line.split_whitespace().next()).find(|name| name.starts_with("wgmma") && name.contains("{N}")).expect("a family");
+    let small = run(&["show", &family.replace("{N}", "16").replace("{ta}", "0").replace("{tb}", "0"), "--arch", "sm_90a", "--full"]).fine();
+    assert!(small.contains("64 x 16 ") && !small.contains("{N}"), "{small}");
 }
 
 #[test]

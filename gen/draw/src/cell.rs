@@ -141,6 +141,9 @@ impl Style {
                 AxisId::SLOT => "s: address slot (the lane whose address is used)".to_string(),
                 AxisId::BYTE => "+: bytes from that address".to_string(),
                 AxisId::WARP => "w: warp of the group".to_string(),
+                AxisId::TLANE => "L: lane of tensor memory".to_string(),
+                AxisId::TCOL => "C: column of tensor memory, 32 bits wide".to_string(),
+                AxisId::CBX => "b: block of the pair".to_string(),
                 AxisId::M if self.banks.is_some() => "number: byte; b: its bank".to_string(),
                 AxisId::M => "number: position in memory, in the layout's own unit".to_string(),
                 other if other.is_basis() => continue,
@@ -246,6 +249,9 @@ fn prefix(axis: AxisId) -> String {
         AxisId::SLOT => "s".into(),
         AxisId::BYTE => "+".into(),
         AxisId::REGISTER => "r".into(),
+        AxisId::TLANE => "L".into(),
+        AxisId::TCOL => "C".into(),
+        AxisId::CBX => "b".into(),
         AxisId::M => String::new(),
         other if other.is_basis() => {
             let path: Vec<String> = other.basis_path().map(|p| p.to_string()).collect();

@@ -12,6 +12,7 @@ pub mod atom;
 pub mod banks;
 pub mod cell;
 pub mod colour;
+pub mod instance;
 pub mod layout;
 pub mod notation;
 pub mod physical;

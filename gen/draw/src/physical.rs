@@ -14,14 +14,28 @@ const MOST_COLUMNS: i64 = 32;
 const MOST: i64 = 4096;
 
 /// What one grid shows.
-struct Wanted<'a> {
-    title: String,
-    layout: &'a LayoutRef<'a>,
-    extents: Vec<u64>,
-    bits: i64,
+#[derive(Clone, Debug)]
+pub struct Wanted<'a> {
+    /// Above it.
+    pub title: String,
+    /// Logical coordinates, row-major over `extents`, to lanes and bits or to lanes and columns of tensor memory.
+    pub layout: &'a LayoutRef<'a>,
+    /// The logical extents, slowest first.
+    pub extents: Vec<u64>,
+    /// Bits of an element.
+    pub bits: i64,
     /// Which logical coordinate is coloured.
-    coloured: usize,
-    tensor: bool,
+    pub coloured: usize,
+    /// Whether it lies in tensor memory.
+    pub tensor: bool,
+}
+
+/// The picture of layouts by lane and register, or by tensor-memory lane and column.
+///
+/// # Errors
+/// When there are too many elements, or they lie outside of what can be drawn.
+pub fn of(title: &str, subtitle: Vec<String>, wanted: &[Wanted<'_>]) -> Result<Picture, DrawError> {
+    draw(title.to_string(), subtitle, wanted, "the first logical coordinate")
 }
 
 /// The picture of an atom's operands by lane and register, or by tensor-memory lane and column.
@@ -74,10 +88,15 @@ pub fn picture(tables: &Tables<'_>, atom: &Atom<'_>) -> Result<Picture, DrawErro
             "draw an atom that moves tiles or multiplies matrices",
         ));
     }
+    let coordinates = if atom.matrix.is_some() { "the row of A, C and D; the column of B" } else { "the first logical coordinate" };
+    draw(atom.name.to_string(), vec![crate::atom::template(atom)], &wanted, coordinates)
+}
+
+fn draw(title: String, subtitle: Vec<String>, wanted: &[Wanted<'_>], coordinates: &str) -> Result<Picture, DrawError> {
     let most = wanted.iter().map(|one| one.extents.get(one.coloured).copied().unwrap_or(1)).max().unwrap_or(1);
     let count = most.next_power_of_two().min(32) as u16;
     let mut panels = Vec::new();
-    for one in &wanted {
+    for one in wanted {
         grids(one, count, &mut panels)?;
     }
     // What is narrow enough stands side by side.
@@ -86,10 +105,9 @@ pub fn picture(tables: &Tables<'_>, atom: &Atom<'_>) -> Result<Picture, DrawErro
             panel.place = (column, 0);
         }
     }
-    let coordinates = if atom.matrix.is_some() { "the row of A, C and D; the column of B" } else { "the first logical coordinate" };
     Ok(Picture {
-        title: atom.name.to_string(),
-        subtitle: vec![crate::atom::template(atom)],
+        title,
+        subtitle,
         panels,
         colours: Some(Colours { count, what: coordinates.into(), prefix: String::new(), wraps: most > u64::from(count) }),
         notes: vec![
@@ -107,11 +125,16 @@ fn grids(wanted: &Wanted<'_>, count: u16, panels: &mut Vec<Panel>) -> Result<(),
     if size > crate::layout::MOST_CELLS {
         return Err(DrawError::new(format!("{size} elements are too many to draw; the limit is {}", crate::layout::MOST_CELLS), "draw another atom"));
     }
+    // Two blocks' lanes stand one below the other.
+    let reach = |axis| wanted.layout.reach(axis).map_or(0, |(_, high)| high);
+    let block_lanes = (reach(AxisId::TLANE) + 1).max(1);
+    let blocks = wanted.tensor && reach(AxisId::CBX) > 0;
     for x in 0..size {
         let coordinate = digits(x, &wanted.extents);
         for place in places(wanted.layout, x)? {
-            let row = place.get(row_axis) + if wanted.tensor { 0 } else { 32 * place.get(AxisId::WARP) };
-            let first = if wanted.tensor { place.get(column_axis) * CELL_BITS + place.get(AxisId::BIT) } else { place.get(column_axis) };
+            let row = place.get(row_axis) + if wanted.tensor { block_lanes * place.get(AxisId::CBX) } else { 32 * place.get(AxisId::WARP) };
+            let inside = place.get(AxisId::BIT) + 8 * place.get(AxisId::BYTE);
+            let first = if wanted.tensor { place.get(column_axis) * CELL_BITS + inside } else { place.get(column_axis) };
             for column in first.div_euclid(CELL_BITS)..=(first + wanted.bits.max(1) - 1).div_euclid(CELL_BITS) {
                 let there = cells.entry((row, column)).or_default();
                 if !there.contains(&coordinate) {
@@ -139,7 +162,12 @@ fn grids(wanted: &Wanted<'_>, count: u16, panels: &mut Vec<Panel>) -> Result<(),
             title: format!("{}{part}", wanted.title),
             note: notation::tirx(wanted.layout),
             axes: (String::new(), String::new()),
-            row_labels: (0..rows).map(|row| format!("{}{row}", prefix.0)).collect(),
+            row_labels: (0..rows)
+                .map(|row| match blocks {
+                    true => format!("block {} {}{}", row / block_lanes, prefix.0, row % block_lanes),
+                    false => format!("{}{row}", prefix.0),
+                })
+                .collect(),
             column_labels: shown.map(|column| format!("{}{column}", prefix.1)).collect(),
             cells: list,
             rule: if rows > 16 { 8 } else { 0 },

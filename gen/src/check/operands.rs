@@ -77,8 +77,8 @@ fn parts(atom: &Atom, diags: &mut Diagnostics) {
         AtomClass::Matrix if !atom.states_matrix => {
             about.say(format!("atom `{}` multiplies matrices and has no `matrix`", name.value), "state the shape and which operand is which")
         }
-        AtomClass::Alu if atom.means_span.is_none() && atom.does.is_none() => {
-            let help = "state the value of its first operand as a term, or with `does` the operation on elements";
+        AtomClass::Alu if atom.means_span.is_none() && atom.does.is_none() && !atom.noted => {
+            let help = "state the value of its first operand as a term, or with `does` the operation on elements; where no word says it, in a `note`";
             about.say(format!("atom `{}` computes and has no `means`", name.value), help)
         }
         _ => {}

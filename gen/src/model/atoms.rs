@@ -52,6 +52,8 @@ pub struct Atom {
     pub means: Vec<TermNode>,
     /// Where `means` stands.
     pub means_span: Option<Span>,
+    /// It has a note for people.
+    pub noted: bool,
     /// Cost facts.
     pub cost: AtomCost,
     /// Operation on tile elements.
@@ -403,6 +405,7 @@ impl Resolver<'_> {
             states_matrix: entry.matrix.is_some(),
             means: means.unwrap_or_default(),
             means_span: entry.means.as_ref().map(|term| term.span),
+            noted: entry.note.is_some(),
             cost: AtomCost { issue: entry.cost.issue, cycles: entry.cost.cycles },
             does: entry
                 .does

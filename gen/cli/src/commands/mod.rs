@@ -10,6 +10,7 @@ mod new_arch;
 mod opt;
 mod rules;
 mod show;
+mod show_tensor;
 mod size;
 
 use crate::args::{Cli, Command};

@@ -1,10 +1,12 @@
 //! `lanebook show`: a layout or an atom's operands as a grid in the terminal, or as a picture.
+use super::show_tensor;
 use crate::args::{Colour, Show, View};
 use crate::notation;
 use crate::output;
 use crate::problem::{Excerpt, Problem, Problems};
 use crate::tables;
 use lanebook_draw::cell::Banks;
+use lanebook_draw::instance::{concrete, filled};
 use lanebook_draw::{DrawError, Picture, atom, banks, layout, physical, svg, text};
 use lanebook_gen::suggest::nearest;
 use lanebook_layout::AxisId;
@@ -34,9 +36,9 @@ pub fn run(args: &Show, tables: &Tables<'_>, colour: Colour) -> Result<(), Probl
     }
 }
 
-/// Whether a text is meant to be a layout and not a name: it has a bracket or a colon, or begins like a number.
+/// Whether a text is meant to be a layout and not a name: it has a bracket, or begins like a number.
 fn is_layout(text: &str) -> bool {
-    text.contains(['(', '[', '<', ':', ')', ']']) || text.trim_start().starts_with(|c: char| c.is_ascii_digit())
+    text.contains(['(', '[', '<', ')', ']']) || text.trim_start().starts_with(|c: char| c.is_ascii_digit())
 }
 
 fn of_atom(args: &Show, tables: &Tables<'_>) -> Result<Picture, Problem> {
@@ -45,12 +47,21 @@ fn of_atom(args: &Show, tables: &Tables<'_>) -> Result<Picture, Problem> {
         return Err(Problem::usage(what, format!("add --arch ARCH ({}), or write a layout such as '(8,8):(8,1)'", tables::known_archs(tables).join(", "))));
     };
     let (_, arch, _) = tables::arch(tables, name)?;
-    let atoms: Vec<_> = arch.atoms.iter().filter_map(|have| tables.atom(have.atom)).collect();
-    let Some(found) = atoms.iter().find(|atom| atom.name == args.what) else {
-        let near = nearest(&args.what, atoms.iter().map(|atom| atom.name))
+    let found = tables.instance_named(&args.what).filter(|(id, _)| arch.atoms.iter().any(|have| have.atom == *id));
+    let Some((_, instance)) = found else {
+        if let Some(tile) = show_tensor::of_tile(args, tables, arch) {
+            return tile;
+        }
+        let tiles = show_tensor::tiles(tables, arch);
+        let names: Vec<&str> = arch.atoms.iter().filter_map(|have| tables.atom(have.atom)).map(|atom| atom.name).chain(tiles.iter().copied()).collect();
+        let mut remedy = nearest(&args.what, names.into_iter())
             .map_or_else(|| format!("`lanebook atoms --arch {name}` lists them"), |near| format!("did you mean `{near}`?"));
-        return Err(Problem::usage(format!("{name} has no atom `{}`", args.what), near));
+        if !tiles.is_empty() {
+            remedy.push_str(&format!("; tiles of tensor memory: {}", tiles.join(", ")));
+        }
+        return Err(Problem::usage(format!("{name} has no atom `{}`", args.what), remedy));
     };
+    let found = &concrete(&instance);
     for (given, option) in [(args.shape.is_some(), "--shape"), (args.unit.is_some(), "--unit")] {
         if given {
             return Err(Problem::usage(format!("{option} is for layouts; an atom's operands have their own"), format!("leave {option} out")));
@@ -59,16 +70,32 @@ fn of_atom(args: &Show, tables: &Tables<'_>) -> Result<Picture, Problem> {
     if args.stride.is_some() && args.view != View::Banks {
         return Err(Problem::usage("--stride says where address slots point, for --view banks", "add --view banks, or leave --stride out"));
     }
-    let drawing = match args.view {
-        View::Elements => atom::picture(tables, found),
-        View::Lanes => physical::picture(tables, found),
-        View::Banks => banks::picture(arch, found, args.stride),
+    let mut picture = match show_tensor::of_move(args, tables, arch, &instance) {
+        Some(moved) => {
+            let mut moved = moved?;
+            moved.subtitle.push(atom::template(found));
+            moved
+        }
+        None => match args.view {
+            View::Elements => atom::picture(tables, found),
+            View::Lanes => physical::picture(tables, found),
+            View::Banks => banks::picture(arch, found, args.stride),
+        }
+        .map_err(drawn)?,
     };
-    let mut picture = drawing.map_err(drawn)?;
+    for line in &mut picture.subtitle {
+        *line = filled(&instance, line);
+    }
+    // A family by its own name is shown as its usual instance, and says so.
+    let family = args.what.contains('{');
+    let named = if family { filled(&instance, &args.what.replace('{', "<").replace('}', ">")) } else { args.what.clone() };
     picture.title = match args.view {
-        View::Banks => format!("banks of {} on {}", found.name, arch.name),
-        View::Elements | View::Lanes => format!("{} on {}", found.name, arch.name),
+        View::Banks => format!("banks of {named} on {}", arch.name),
+        View::Elements | View::Lanes => format!("{named} on {}", arch.name),
     };
+    if family {
+        picture.subtitle.push(format!("one of the family {}", args.what));
+    }
     picture.subtitle.push(format!("facts: {}", tables::status(found.status)));
     Ok(picture)
 }
@@ -121,7 +148,7 @@ fn drawn(error: DrawError) -> Problem {
     Problem::refused(error.message, error.remedy)
 }
 
-fn rows_and_columns(text: &str) -> Result<(u64, u64), Problem> {
+pub(super) fn rows_and_columns(text: &str) -> Result<(u64, u64), Problem> {
     let parts = text.split_once(['x', 'X', ',']);
     let numbers = parts.and_then(|(a, b)| Some((a.trim().parse().ok()?, b.trim().parse().ok()?)));
     numbers.ok_or_else(|| Problem::usage(format!("--shape {text} is not rows and columns"), "write two numbers such as 8x16"))
