@@ -27,14 +27,18 @@ pub struct Asked {
 
 /// Asks all of them. What is skipped is among the findings, too.
 pub fn ask(compiled: &Compiled, wanted: Assemblers) -> (Diagnostics, Vec<Asked>) {
-    let (mut found, mut asked) = (Diagnostics::new(), Vec::new());
+    let (mut found, mut asked) = (Diagnostics::new(), Vec::<Asked>::new());
+    // Instruction sets that extend one another share a program: what it says is put together.
+    let mut verdicts: BTreeMap<String, Vec<Verdict>> = BTreeMap::new();
+    let tables = compiled.tables();
     for (number, isa) in (0u16..).zip(&compiled.model.isas) {
         let id = IsaId(number);
         let archs = assemble::archs(compiled, id);
         if archs.is_empty() {
             continue;
         }
-        let name = &isa.name.value;
+        // Those that extend one another go by one name.
+        let name = tables.isa(id).map_or_else(|| isa.name.value.clone(), |isa| isa.name.to_string());
         let program = match (&isa.assembler, wanted) {
             (_, Assemblers::Off) => Err(("--assemblers off".to_string(), "leave the option out".to_string())),
             (None, _) => Err((format!("`{name}` names no assembler"), "give the instruction set an `assembler`".to_string())),
@@ -52,30 +56,50 @@ pub fn ask(compiled: &Compiled, wanted: Assemblers) -> (Diagnostics, Vec<Asked>)
         match program {
             Err((why, help)) => {
                 found.push(skip(archs.len(), &why, &help));
-                asked.push(Asked { instruction_set: name.clone(), assembler: None, architectures: 0, texts: 0, skipped: archs.len(), why: Some(why) });
+                add(&mut asked, Asked { instruction_set: name.clone(), assembler: None, architectures: 0, texts: 0, skipped: archs.len(), why: Some(why) });
             }
             Ok(path) => {
-                let verdicts = assemble::judge(compiled, id, &path, &archs);
+                let judged = assemble::judge(compiled, id, &path, &archs);
                 let program = path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
-                let unknown = not_judged(compiled, &verdicts);
+                let unknown = not_judged(compiled, &judged);
                 for (why, names) in &unknown {
                     let help = format!("use a {program} that takes {}", few(names));
                     found.push(skip(names.len(), why, &help));
                 }
-                differences(compiled, &program, &verdicts, &mut found);
-                let texts: Vec<usize> = verdicts.iter().filter_map(|verdict| verdict.judged.as_ref().ok().copied()).collect();
-                asked.push(Asked {
-                    instruction_set: name.clone(),
-                    assembler: Some(program),
-                    architectures: texts.len(),
-                    texts: texts.iter().sum(),
-                    skipped: unknown.values().map(Vec::len).sum(),
-                    why: unknown.into_keys().next(),
-                });
+                let texts: Vec<usize> = judged.iter().filter_map(|verdict| verdict.judged.as_ref().ok().copied()).collect();
+                verdicts.entry(program.clone()).or_default().extend(judged);
+                add(
+                    &mut asked,
+                    Asked {
+                        instruction_set: name.clone(),
+                        assembler: Some(program),
+                        architectures: texts.len(),
+                        texts: texts.iter().sum(),
+                        skipped: unknown.values().map(Vec::len).sum(),
+                        why: unknown.into_keys().next(),
+                    },
+                );
             }
         }
     }
+    for (program, mut verdicts) in verdicts {
+        verdicts.sort_by_key(|verdict| verdict.arch);
+        differences(compiled, &program, &verdicts, &mut found);
+    }
     (found.named(ASSEMBLER), asked)
+}
+
+/// One entry an instruction set's name and program.
+fn add(asked: &mut Vec<Asked>, one: Asked) {
+    match asked.iter_mut().find(|other| other.instruction_set == one.instruction_set && other.assembler == one.assembler) {
+        Some(other) => {
+            other.architectures += one.architectures;
+            other.texts += one.texts;
+            other.skipped += one.skipped;
+            other.why = other.why.take().or(one.why);
+        }
+        None => asked.push(one),
+    }
 }
 
 /// Architectures that an assembler does not know, by what it says.

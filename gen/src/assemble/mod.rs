@@ -122,11 +122,12 @@ impl Judge<'_> {
         let reads = self.assembler.reads.as_ref().and_then(|(from, to)| Some(format!("{to}{}", arch.target.strip_prefix(from.as_str())?)));
         let newest = if self.assembler.newest.is_empty() { &arch.isa_version } else { &self.assembler.newest };
         let (parts, refused) = self.run(arch, reads.as_deref().unwrap_or(&arch.target), newest, &all, &has)?;
-        // A text that is claimed by one atom may be another's too: generations share texts and differ in what these do.
-        let claimed: BTreeSet<&str> = parts.iter().filter(|part| has.contains(&part.atom.index())).map(|part| part.text.as_str()).collect();
+        // A text that is claimed by one atom may be another's too: generations share texts and differ in what these do. Which numbers
+        // the made-up registers have is no difference.
+        let claimed: BTreeSet<String> = parts.iter().filter(|part| has.contains(&part.atom.index())).map(|part| text::shape(&part.text)).collect();
         for (part, refused) in parts.iter().zip(&refused) {
             let has_it = has.contains(&part.atom.index());
-            if refused.is_some() == has_it && (has_it || !claimed.contains(part.text.as_str())) {
+            if refused.is_some() == has_it && (has_it || !claimed.contains(&text::shape(&part.text))) {
                 out.push(Difference { atom: part.atom, arch: at, text: part.text.clone(), refused: refused.clone() });
             }
         }

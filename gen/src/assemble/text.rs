@@ -217,6 +217,30 @@ fn declarations(isa: &Isa<'_>, register_decl: &Frame, count: usize) -> String {
     isa.classes.iter().filter(|class| !class.declared.is_empty()).map(one).collect()
 }
 
+/// A text without the numbers of its registers and immediates; those of the instruction's name stay.
+#[must_use]
+pub fn shape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for (number, line) in text.lines().enumerate() {
+        if number > 0 {
+            out.push('\n');
+        }
+        let (name, operands) = line.split_once(' ').unwrap_or((line, ""));
+        out.push_str(name);
+        out.push(' ');
+        let mut digits = false;
+        for c in operands.chars() {
+            if !c.is_ascii_digit() {
+                out.push(c);
+            } else if !digits {
+                out.push('#');
+            }
+            digits = c.is_ascii_digit();
+        }
+    }
+    out
+}
+
 fn lines(text: &str) -> usize {
     text.matches('\n').count()
 }
@@ -273,6 +297,14 @@ fn fits<'m>(pattern: &Frame, input: &str, mut rest: &'m str) -> Option<(usize, &
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shapes() {
+        assert_eq!(shape("v_add_u32 v8, v9, 64"), shape("v_add_u32 v10, v11, 0"));
+        assert_eq!(shape("ds_read2_b32 v[8:9], v10 offset0:1"), "ds_read2_b32 v[#:#], v# offset#:#");
+        assert_ne!(shape("v_add_u32 v8, v9, v10"), shape("v_add_u16 v8, v9, v10"));
+        assert_ne!(shape("v_add_u32 v8, v9, v10"), shape("v_add_u32 v8, v9, s10"));
+    }
 
     #[test]
     fn messages() {
