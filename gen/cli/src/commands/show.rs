@@ -54,8 +54,8 @@ fn of_atom(args: &Show, tables: &Tables<'_>) -> Result<Picture, Problem> {
         }
         let tiles = show_tensor::tiles(tables, arch);
         let names: Vec<&str> = arch.atoms.iter().filter_map(|have| tables.atom(have.atom)).map(|atom| atom.name).chain(tiles.iter().copied()).collect();
-        let mut remedy = nearest(&args.what, names)
-            .map_or_else(|| format!("`lanebook atoms --arch {name}` lists them"), |near| format!("did you mean `{near}`?"));
+        let mut remedy =
+            nearest(&args.what, names).map_or_else(|| format!("`lanebook atoms --arch {name}` lists them"), |near| format!("did you mean `{near}`?"));
         if !tiles.is_empty() {
             remedy.push_str(&format!("; tiles of tensor memory: {}", tiles.join(", ")));
         }
