@@ -9,7 +9,7 @@ use crate::passes::{self, Analysis, Context, Event};
 use crate::relayout;
 use crate::rewrite::{RunError, Stats, Work, run};
 use heapless::VecView;
-use lanebook_tables::{Language, PassStep, Tables};
+use lanebook_tables::{Language, Pass, PassStep, Tables};
 
 pub use crate::passes::PassError;
 
@@ -31,50 +31,90 @@ pub fn apply(
 ) -> Result<Stats, PassError> {
     let pass = tables.rules.passes.iter().find(|p| p.name == name).ok_or(PassError::Unknown)?;
     let mark = program.mark();
+    let outcome = whole(tables, pass, program, work, fuel, &mut trace);
+    match outcome {
+        Ok(_) => program.keep(mark),
+        Err(_) => program.undo(mark),
+    }
+    outcome
+}
+
+/// All steps of a pass. Where exact cost has the last word, it also judges the whole: steps that made the program dearer together
+/// are taken back, and what the last word says of the program as it was counts instead.
+fn whole(
+    tables: &Tables<'_>,
+    pass: &Pass<'_>,
+    program: &mut Program<'_, '_>,
+    work: &mut VecView<Node>,
+    fuel: &mut u32,
+    trace: &mut impl FnMut(Event),
+) -> Result<Stats, PassError> {
+    let last_word = PassStep::Analysis(Analysis::WeighConversions.name());
+    let weighed = pass.steps.iter().any(|step| matches!((step, &last_word), (PassStep::Analysis(a), PassStep::Analysis(b)) if a == b));
+    if !weighed {
+        return steps(tables, pass.steps, program, work, fuel, trace);
+    }
+    let graph = |kind| PassError::Run(RunError::Graph(kind));
+    let before = relayout::bill(program).map_err(graph)?;
+    let mark = program.mark();
+    let mut stats = match steps(tables, pass.steps, program, work, fuel, trace) {
+        Ok(stats) => stats,
+        Err(error) => {
+            program.undo(mark);
+            return Err(error);
+        }
+    };
+    if stats.applied == 0 || relayout::bill(program).map_err(graph)?.total() <= before.total() {
+        program.keep(mark);
+        return Ok(stats);
+    }
+    program.undo(mark);
+    let again = steps(tables, &[last_word], program, work, fuel, trace)?;
+    stats.visited = stats.visited.saturating_add(again.visited);
+    stats.applied = stats.applied.saturating_add(again.applied);
+    Ok(stats)
+}
+
+#[inline(never)]
+fn steps(
+    tables: &Tables<'_>,
+    steps: &[PassStep<'_>],
+    program: &mut Program<'_, '_>,
+    work: &mut VecView<Node>,
+    fuel: &mut u32,
+    trace: &mut impl FnMut(Event),
+) -> Result<Stats, PassError> {
     let mut total = Stats::default();
-    for step in pass.steps {
+    for step in steps {
         let (phase, sweeps) = match *step {
             PassStep::Rules { phase, sweeps } => (phase, sweeps),
             PassStep::Analysis(name) => {
                 let Some(analysis) = Analysis::named(name) else { continue };
-                let mut cx = Context::new(program, work, fuel, &mut trace);
-                let outcome = match analysis {
+                let mut cx = Context::new(program, work, fuel, trace);
+                let changes = match analysis {
                     Analysis::WeighConversions => {
                         cx.begin(analysis);
                         relayout::run(&mut cx)
                     }
                     other => passes::run(&mut cx, other),
-                };
-                match outcome {
-                    Ok(changes) => total.applied = total.applied.saturating_add(changes),
-                    Err(error) => {
-                        program.undo(mark);
-                        return Err(error);
-                    }
-                }
+                }?;
+                total.applied = total.applied.saturating_add(changes);
                 continue;
             }
         };
         for _ in 0..sweeps {
-            match sweep(tables, phase, program, work, fuel, &mut trace) {
-                Ok(stats) => {
-                    total.visited = total.visited.saturating_add(stats.visited);
-                    total.applied = total.applied.saturating_add(stats.applied);
-                    if stats.applied == 0 {
-                        break;
-                    }
-                }
-                Err(e) => {
-                    program.undo(mark);
-                    return Err(PassError::Run(e));
-                }
+            let stats = sweep(tables, phase, program, work, fuel, trace).map_err(PassError::Run)?;
+            total.visited = total.visited.saturating_add(stats.visited);
+            total.applied = total.applied.saturating_add(stats.applied);
+            if stats.applied == 0 {
+                break;
             }
         }
     }
-    program.keep(mark);
     Ok(total)
 }
 
+#[inline(never)]
 fn sweep(
     tables: &Tables<'_>,
     phase: u8,

@@ -10,7 +10,7 @@ use lanebook_layout::{AxisId, Hw, Linear, Logical};
 use lanebook_tables::ArchId;
 
 /// Bytes of a layout's text with everything that its aliases stand for.
-const LONGEST: usize = 1024;
+const LONGEST: usize = 512;
 /// Aliases inside each other.
 const NESTED: usize = 4;
 
@@ -56,9 +56,8 @@ pub(super) fn expanded(program: &Program<'_, '_>, text: &str, out: &mut Text) ->
     Some(())
 }
 
-/// The text of an encoding as it stands in a type: an alias with its `#`.
+/// Adds the text of an encoding as it stands in a type: an alias with its `#`.
 pub(super) fn spelled(program: &Program<'_, '_>, encoding: Encoding, out: &mut Text) -> Option<()> {
-    out.clear();
     match encoding {
         Encoding::Alias(name) => {
             out.push('#').ok()?;
@@ -83,22 +82,43 @@ pub(super) fn extents<'o>(shape: &Shape, out: &'o mut [u32; triton::MAX_RANK]) -
 
 /// A text's encoding, if it is one of a tile in registers.
 #[inline(never)]
-pub(super) fn read(program: &Program<'_, '_>, text: &str) -> Option<triton::Encoding> {
+pub(super) fn read(program: &Program<'_, '_>, text: &str, out: &mut triton::Encoding) -> Option<()> {
     let mut whole = Text::new();
     expanded(program, text, &mut whole)?;
-    ttg::parse(&whole).ok().filter(triton::Encoding::is_distributed)
+    ttg::parse_into(&whole, out).ok()?;
+    out.is_distributed().then_some(())
 }
 
-/// A text's map at a shape.
+/// An encoding that is to be filled.
+pub(super) fn blank() -> triton::Encoding {
+    triton::Encoding::from(triton::Base::Auto)
+}
+
+/// A text's map at a shape. Encodings and maps are large: one frame holds one of them, and they are filled where they lie.
 #[inline(never)]
-pub(super) fn linear(program: &Program<'_, '_>, arch: Option<ArchId>, text: &str, shape: &Shape) -> Option<Linear<Hw, Logical>> {
-    let encoding = read(program, text)?;
+pub(super) fn linear(program: &Program<'_, '_>, arch: Option<ArchId>, text: &str, shape: &Shape, out: &mut Linear<Hw, Logical>) -> Option<()> {
+    let mut encoding = blank();
+    read(program, text, &mut encoding)?;
+    map_of(program, arch, &encoding, shape, out)
+}
+
+/// An encoding's map at a shape.
+pub(super) fn map_of(program: &Program<'_, '_>, arch: Option<ArchId>, encoding: &triton::Encoding, shape: &Shape, out: &mut Linear<Hw, Logical>) -> Option<()> {
     let mut room = [0u32; triton::MAX_RANK];
     let extents = extents(shape, &mut room)?;
-    match arch {
-        Some(arch) => encoding::to_linear(program.tables(), arch, &encoding, extents).ok(),
-        None => triton::to_linear(&encoding, extents, &NoTiles).ok(),
-    }
+    *out = match arch {
+        Some(arch) => encoding::to_linear(program.tables(), arch, encoding, extents).ok()?,
+        None => triton::to_linear(encoding, extents, &NoTiles).ok()?,
+    };
+    Some(())
+}
+
+/// What is to be remembered of a text at a shape, if its map is known.
+#[inline(never)]
+pub(super) fn measure(program: &Program<'_, '_>, arch: Option<ArchId>, text: &str, encoding: Encoding, shape: Shape) -> Option<LayoutRecord> {
+    let mut map = Linear::empty();
+    linear(program, arch, text, &shape, &mut map)?;
+    Some(known(encoding, shape, &map))
 }
 
 /// One more word of a digest.
@@ -160,13 +180,12 @@ pub(super) fn unknown(encoding: Encoding, shape: Shape, text: &str) -> LayoutRec
     LayoutRecord { encoding, shape, whole: halves(whole), threads: halves(whole), reach: whole as u32, copies: 0, width: 0, known: false }
 }
 
-/// Writes a slice's text.
-pub(super) fn slice_text(parent: &str, axis: u8, out: &mut Text) -> Option<()> {
-    out.clear();
+/// Writes the text of a parent's slice.
+pub(super) fn slice_text(program: &Program<'_, '_>, parent: Encoding, axis: u8, out: &mut Text) -> Option<()> {
     out.push_str("#ttg.slice<{dim = ").ok()?;
     out.push(char::from(b'0'.checked_add(axis)?)).ok()?;
     out.push_str(", parent = ").ok()?;
-    out.push_str(parent).ok()?;
+    spelled(program, parent, out)?;
     out.push_str("}>").ok()
 }
 
@@ -183,15 +202,16 @@ pub(super) fn slice_parts(text: &str) -> Option<(u8, &str)> {
 
 /// Writes a map as an encoding of its own: `linear` where each bit goes to one place, else `generic_linear`.
 #[inline(never)]
-pub(super) fn print_linear(map: Linear<Hw, Logical>, out: &mut Text) -> Option<()> {
+pub(super) fn print_linear(map: &Linear<Hw, Logical>, out: &mut Text) -> Option<()> {
     let mut seen = 0u64;
     let plain = map.columns().iter().all(|column| {
         let fresh = column & seen == 0 && column.count_ones() <= 1;
         seen |= column;
         fresh
     });
-    let base = if plain { triton::Base::Linear(map) } else { triton::Base::GenericLinear(map) };
-    print_encoding(&triton::Encoding::from(base), out)
+    let mut encoding = blank();
+    encoding.base = if plain { triton::Base::Linear(map.clone()) } else { triton::Base::GenericLinear(map.clone()) };
+    print_encoding(&encoding, out)
 }
 
 /// Writes an encoding.

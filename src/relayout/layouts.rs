@@ -4,7 +4,6 @@
 //! between them only renames ([`Sheets::renames`]). What a shape operation makes of a layout is computed by the layout algebra on the
 //! layout's map; a text that the program does not have is written into the program's own room.
 use super::facts::{self, Text};
-use crate::encoding;
 use crate::ir::sheet::{Derived, LayoutRecord, NONE};
 use crate::ir::{AttrValue, Encoding, ErrorKind, MAX_RANK, Op, Pool, Program, Shape, Type, words};
 use lanebook_layout::triton::{self, infer};
@@ -83,11 +82,8 @@ impl<'p, 's, 't> Sheets<'p, 's, 't> {
     #[inline(never)]
     fn add(&mut self, encoding: Encoding, shape: Shape) -> Found<u16> {
         let mut text = Text::new();
-        let record = match facts::spelled(self.program, encoding, &mut text).and_then(|()| facts::linear(self.program, self.arch, &text, &shape)) {
-            Some(map) => facts::known(encoding, shape, &map),
-            None => facts::unknown(encoding, shape, &text),
-        };
-        self.push(record)
+        let known = facts::spelled(self.program, encoding, &mut text).and_then(|()| facts::measure(self.program, self.arch, &text, encoding, shape));
+        self.push(known.unwrap_or_else(|| facts::unknown(encoding, shape, &text)))
     }
     /// The same encoding at another shape.
     pub fn at_shape(&mut self, layout: u16, shape: Shape) -> Found<Option<u16>> {
@@ -126,9 +122,8 @@ impl<'p, 's, 't> Sheets<'p, 's, 't> {
         Ok(made)
     }
     /// A known layout with this map at this shape, or the text as a new one.
-    fn found_or(&mut self, map: &Linear<Hw, Logical>, shape: Shape, text: &str) -> Found<Option<u16>> {
-        let mut record = facts::known(Encoding::None, shape, map);
-        let same = |known: &LayoutRecord| known.known && known.shape == shape && known.whole == record.whole;
+    fn found_or(&mut self, mut record: LayoutRecord, text: &str) -> Found<Option<u16>> {
+        let same = |known: &LayoutRecord| known.known && known.shape == record.shape && known.whole == record.whole;
         if let Some(found) = self.program.pools.sheet.layouts.iter().position(same) {
             return Ok(Some(found as u16));
         }
@@ -146,19 +141,19 @@ impl<'p, 's, 't> Sheets<'p, 's, 't> {
     }
     #[inline(never)]
     fn sliced(&mut self, record: &LayoutRecord, axis: u8) -> Found<Option<u16>> {
-        let (mut parent, mut text) = (Text::new(), Text::new());
+        let mut text = Text::new();
         let Some(shape) = without(record.shape, axis) else { return Ok(None) };
-        if facts::spelled(self.program, record.encoding, &mut parent).and_then(|()| facts::slice_text(&parent, axis, &mut text)).is_none() {
+        if facts::slice_text(self.program, record.encoding, axis, &mut text).is_none() {
             return Ok(None);
         }
-        match facts::linear(self.program, self.arch, &text, &shape) {
-            Some(map) => self.found_or(&map, shape, &text),
+        match facts::measure(self.program, self.arch, &text, Encoding::None, shape) {
+            Some(slice) => self.found_or(slice, &text),
             None => Ok(None),
         }
     }
     #[inline(never)]
     fn parent(&mut self, record: &LayoutRecord, axis: u8, extent: u32) -> Found<Option<u16>> {
-        let (mut text, mut inner) = (Text::new(), Text::new());
+        let mut text = Text::new();
         let Some(shape) = with(record.shape, axis, extent) else { return Ok(None) };
         if facts::spelled(self.program, record.encoding, &mut text).is_none() {
             return Ok(None);
@@ -167,12 +162,9 @@ impl<'p, 's, 't> Sheets<'p, 's, 't> {
             Some(name) => self.program.alias(name).unwrap_or(""),
             None => &text,
         };
-        match facts::slice_parts(body) {
-            Some((dim, of)) if dim == axis && inner.push_str(of).is_ok() => {}
-            _ => return Ok(None),
-        }
-        match facts::linear(self.program, self.arch, &inner, &shape) {
-            Some(map) => self.found_or(&map, shape, &inner),
+        let Some((_, inner)) = facts::slice_parts(body).filter(|(dim, _)| *dim == axis) else { return Ok(None) };
+        match facts::measure(self.program, self.arch, inner, Encoding::None, shape) {
+            Some(parent) => self.found_or(parent, inner),
             None => Ok(None),
         }
     }
@@ -186,62 +178,71 @@ impl<'p, 's, 't> Sheets<'p, 's, 't> {
         let Some(shape) = self.side(op, forward).map(|ty| ty.shape) else { return Ok(None) };
         let mut room = [0u8; MAX_RANK];
         let Some(order) = order(self.program, op, record.shape.rank(), forward, &mut room) else { return Ok(None) };
-        let mut text = Text::new();
-        if facts::spelled(self.program, record.encoding, &mut text).is_none() {
-            return Ok(None);
-        }
-        let Some(map) = facts::linear(self.program, self.arch, &text, &record.shape).and_then(|map| infer::transposed(&map, order).ok()) else {
-            return Ok(None);
-        };
+        let (mut text, mut map) = (Text::new(), Linear::empty());
+        let found = self.map(record, &mut text, &mut map).and_then(|()| replace(&mut map, |map| infer::transposed(map, order).ok()));
         // A kind with a name of its own keeps it.
-        let named = facts::read(self.program, &text).and_then(|encoding| infer::transposed_encoding(&encoding, order)).and_then(|encoding| {
-            let same = self.map_of(&encoding, &shape).is_some_and(|other| other == map);
-            if same { facts::print_encoding(&encoding, &mut text) } else { None }
-        });
-        if named.or_else(|| facts::print_linear(map.clone(), &mut text)).is_none() {
+        let written = found.and_then(|()| self.named(order, &shape, &map, &mut text).or_else(|| facts::print_linear(&map, &mut text)));
+        if written.is_none() {
             return Ok(None);
         }
-        self.found_or(&map, shape, &text)
+        self.found_or(facts::known(Encoding::None, shape, &map), &text)
+    }
+    /// A layout's text and map.
+    fn map(&self, record: &LayoutRecord, text: &mut Text, map: &mut Linear<Hw, Logical>) -> Option<()> {
+        facts::spelled(self.program, record.encoding, text)?;
+        facts::linear(self.program, self.arch, text, &record.shape, map)
+    }
+    /// Puts the text of the transposed encoding in place of an encoding's, if it has the map.
+    #[inline(never)]
+    fn named(&self, order: &[u8], shape: &Shape, map: &Linear<Hw, Logical>, text: &mut Text) -> Option<()> {
+        let mut encoding = facts::blank();
+        self.transposed(order, text, &mut encoding)?;
+        self.has_map(&encoding, shape, map).then_some(())?;
+        facts::print_encoding(&encoding, text)
     }
     #[inline(never)]
-    fn map_of(&self, encoding: &triton::Encoding, shape: &Shape) -> Option<Linear<Hw, Logical>> {
-        let mut room = [0u32; triton::MAX_RANK];
-        let extents = facts::extents(shape, &mut room)?;
-        match self.arch {
-            Some(arch) => encoding::to_linear(self.program.tables(), arch, encoding, extents).ok(),
-            None => triton::to_linear(encoding, extents, &triton::NoTiles).ok(),
-        }
+    fn transposed(&self, order: &[u8], text: &str, out: &mut triton::Encoding) -> Option<()> {
+        facts::read(self.program, text, out)?;
+        *out = infer::transposed_encoding(out, order)?;
+        Some(())
+    }
+    #[inline(never)]
+    fn has_map(&self, encoding: &triton::Encoding, shape: &Shape, map: &Linear<Hw, Logical>) -> bool {
+        let mut own = Linear::empty();
+        facts::map_of(self.program, self.arch, encoding, shape, &mut own).is_some() && own == *map
     }
     #[inline(never)]
     fn reshaped(&mut self, record: &LayoutRecord, op: Op, forward: bool) -> Found<Option<u16>> {
         let Some(shape) = self.side(op, forward).map(|ty| ty.shape) else { return Ok(None) };
-        let mut text = Text::new();
-        if facts::spelled(self.program, record.encoding, &mut text).is_none() {
-            return Ok(None);
-        }
         let mut room = [0u32; triton::MAX_RANK];
         let Some(extents) = facts::extents(&shape, &mut room) else { return Ok(None) };
-        let map = facts::linear(self.program, self.arch, &text, &record.shape).and_then(|map| infer::reshaped(&map, extents).ok());
-        match map {
-            Some(map) if facts::print_linear(map.clone(), &mut text).is_some() => self.found_or(&map, shape, &text),
-            _ => Ok(None),
+        let (mut text, mut map) = (Text::new(), Linear::empty());
+        let found = self.map(record, &mut text, &mut map).and_then(|()| replace(&mut map, |map| infer::reshaped(map, extents).ok()));
+        if found.and_then(|()| facts::print_linear(&map, &mut text)).is_none() {
+            return Ok(None);
         }
+        self.found_or(facts::known(Encoding::None, shape, &map), &text)
     }
     /// Lanes and warps that hold different parts along a dimension, log2.
     #[inline(never)]
     pub fn spread(&self, layout: u16, axis: u8) -> (u8, u8) {
-        let mut text = Text::new();
-        let map = self.record(layout).and_then(|record| {
-            facts::spelled(self.program, record.encoding, &mut text)?;
-            facts::linear(self.program, self.arch, &text, &record.shape)
-        });
-        let Some(map) = map else { return (0, 0) };
+        let (mut text, mut map) = (Text::new(), Linear::empty());
+        if self.record(layout).and_then(|record| self.map(record, &mut text, &mut map)).is_none() {
+            return (0, 0);
+        }
         let along = |input: AxisId| {
             let bits = (0..map.ins().bits_of(input)).filter(|bit| map.column_on(input, *bit, AxisId::dim(axis)).is_some_and(|column| column != 0));
             u8::try_from(bits.count()).unwrap_or(0)
         };
         (along(AxisId::LANE), along(AxisId::WARP))
     }
+}
+
+/// Puts what is made of a map in its place.
+#[inline(never)]
+fn replace(map: &mut Linear<Hw, Logical>, made: impl FnOnce(&Linear<Hw, Logical>) -> Option<Linear<Hw, Logical>>) -> Option<()> {
+    *map = made(map)?;
+    Some(())
 }
 
 /// A shape without a dimension.

@@ -93,7 +93,7 @@ pub(crate) fn run(cx: &mut Context<'_, '_, '_>) -> Result<u32, PassError> {
 }
 
 /// Operations that are reported as changed.
-type Changed = Vec<Op, 64>;
+type Changed = Vec<Op, 32>;
 
 #[inline(never)]
 fn decide(program: &mut Program<'_, '_>, convert: OpId) -> Result<Option<Changed>, ErrorKind> {

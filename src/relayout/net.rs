@@ -128,6 +128,7 @@ impl<'n, 's> Net<'n, 's> {
     }
     /// The price of the cheapest cut; afterwards [`is_new`](Self::is_new) says on which side nodes are. `None`: every cut is
     /// endless, or a path is longer than there is room for.
+    #[inline(never)]
     pub fn solve(&mut self) -> Option<u64> {
         let mut total = 0u64;
         while self.levels() {

@@ -19,7 +19,7 @@ use crate::ir::{ErrorKind, Pool, Value};
 use heapless::Vec;
 
 /// Values of a region.
-const REGION: usize = 192;
+const REGION: usize = 128;
 /// A region that is not made smaller.
 const SMALLEST: usize = 6;
 /// Wants at a region's rim that are shared.
@@ -31,7 +31,6 @@ const OLD: usize = 4;
 #[derive(Copy, Clone)]
 struct Slot {
     value: Value,
-    kind: Kind,
     /// The wanted layout, as it is here.
     new: u16,
     /// Node A; N follows.
@@ -158,21 +157,23 @@ impl<'s> Sheets<'_, 's, '_> {
             return;
         }
         let number = region.slots.len() as u16;
-        if region.slots.push(Slot { value, kind, new, flow: NONE }).is_ok()
+        if region.slots.push(Slot { value, new, flow: NONE }).is_ok()
             && let Some(node) = self.program.pools.sheet.nodes.get_mut(value.index())
         {
             node.set_slot(Some(number));
         }
     }
+    #[inline(never)]
     fn grow(&mut self, value: Value, layout: u16, region: &mut Region) -> Result<(), ErrorKind> {
         self.take(value, layout, region);
         let mut next = 0usize;
         while let Some(slot) = region.slots.get(next).copied() {
             next = next.saturating_add(1);
+            let kind = self.kind(slot.value);
             let mut number = 0usize;
-            while let Some((_, input)) = self.input(slot.value, slot.kind, number) {
+            while let Some((_, input)) = self.input(slot.value, kind, number) {
                 number = number.saturating_add(1);
-                if let Some(new) = self.need(slot.value, slot.kind, slot.new, input)? {
+                if let Some(new) = self.need(slot.value, kind, slot.new, input)? {
                     self.take(input, new, region);
                 }
             }
@@ -192,6 +193,7 @@ impl<'s> Sheets<'_, 's, '_> {
     fn net(&mut self) -> Net<'_, 's> {
         Net::over(&mut self.program.pools.sheet)
     }
+    #[inline(never)]
     fn build(&mut self, region: &mut Region) -> Step {
         if region.slots.is_empty() || self.net().clear().is_none() {
             return Ok(None);
@@ -213,16 +215,17 @@ impl<'s> Sheets<'_, 's, '_> {
     }
     /// Nodes of one value and what being computed, and being converted, costs there.
     fn state(&mut self, slot: &Slot, region: &mut Region) -> Step<u16> {
+        let kind = self.kind(slot.value);
         let old: Vec<u16, OLD> = self.layouts_on(slot.value);
         let Some(first) = old.first().copied() else { return Ok(None) };
         let mut possible = true;
         let mut number = 0usize;
-        while let Some((_, input)) = self.input(slot.value, slot.kind, number) {
+        while let Some((_, input)) = self.input(slot.value, kind, number) {
             number = number.saturating_add(1);
             let tile = super::behaviour::in_registers(&self.program.type_of(input));
-            possible &= !tile || self.need(slot.value, slot.kind, slot.new, input)?.is_some();
+            possible &= !tile || self.need(slot.value, kind, slot.new, input)?.is_some();
         }
-        let work = if possible { self.work_price(slot.value, slot.kind, slot.new)? } else { ENDLESS };
+        let work = if possible { self.work_price(slot.value, kind, slot.new)? } else { ENDLESS };
         let convert = self.conversion_price(slot.value, first, slot.new);
         let mut net = self.net();
         let (Some(a), Some(n)) = (net.node(), net.node()) else { return Ok(None) };
@@ -230,7 +233,7 @@ impl<'s> Sheets<'_, 's, '_> {
             return Ok(None);
         }
         for (number, layout) in old.iter().enumerate() {
-            let work = self.work_price(slot.value, slot.kind, *layout)?;
+            let work = self.work_price(slot.value, kind, *layout)?;
             let convert = self.conversion_price(slot.value, slot.new, *layout);
             let Some(entry) = self.entry(slot.value, *layout) else { return Ok(None) };
             let mut net = self.net();
@@ -294,16 +297,17 @@ impl<'s> Sheets<'_, 's, '_> {
     }
     /// What a value's being computed asks of its inputs.
     fn inputs(&mut self, slot: &Slot, region: &mut Region) -> Step {
+        let kind = self.kind(slot.value);
         let old: Vec<u16, OLD> = self.layouts_on(slot.value);
-        let linked = matches!(slot.kind, Kind::After(..));
+        let linked = matches!(kind, Kind::After(..));
         let mut number = 0usize;
-        while let Some((_, input)) = self.input(slot.value, slot.kind, number) {
+        while let Some((_, input)) = self.input(slot.value, kind, number) {
             number = number.saturating_add(1);
             if !super::behaviour::in_registers(&self.program.type_of(input)) {
                 continue;
             }
             let inside = self.slot_of(input).and_then(|at| region.slots.get(at).copied());
-            if let Some(wanted) = self.need(slot.value, slot.kind, slot.new, input)? {
+            if let Some(wanted) = self.need(slot.value, kind, slot.new, input)? {
                 let target = match inside {
                     Some(of) if of.new == wanted => Some(if linked { of.flow } else { of.flow.saturating_add(1) }),
                     // A loop's result has no conversion before it.
@@ -327,7 +331,7 @@ impl<'s> Sheets<'_, 's, '_> {
             }
             for layout in &old {
                 let Some(own) = self.old_flow(slot.value, *layout) else { continue };
-                let Some(wanted) = self.need(slot.value, slot.kind, *layout, input)? else { continue };
+                let Some(wanted) = self.need(slot.value, kind, *layout, input)? else { continue };
                 let (from, to) = match inside {
                     Some(of) if of.new == wanted => (SOURCE, of.flow.saturating_add(1)),
                     Some(_) if self.is_on(input, wanted) => match self.old_flow(input, wanted) {
@@ -401,6 +405,7 @@ impl<'s> Sheets<'_, 's, '_> {
         Ok(Some(()))
     }
     /// Lets the region be as the cut says.
+    #[inline(never)]
     fn settle(&mut self, region: &Region) -> Result<(), ErrorKind> {
         for slot in &region.slots {
             for layout in self.layouts_on::<OLD>(slot.value).iter().copied() {

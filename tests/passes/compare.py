@@ -19,7 +19,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 def plain(text):
     """Without the places that MLIR adds."""
     lines = [line for line in text.split("\n") if not line.startswith("#loc")]
-    return re.sub(r" loc\((#loc\d*|unknown)\)", "", "\n".join(lines))
+    return re.sub(r' loc\((#loc\d*|unknown|"[^"]*"(:\d+:\d+)?)\)', "", "\n".join(lines))
 
 
 def main():

@@ -3,8 +3,10 @@ use lanebook::TABLES;
 use lanebook::ir::{ErrorKind, Node, Program, TileGraph, verify};
 use lanebook::passes::{Analysis, Event};
 use lanebook::pipeline::{PassError, apply};
+use lanebook::relayout::bill;
 use lanebook::rewrite::{Bound, Graph, RunError, Terms, TileMake, View, Work, run};
 use lanebook_passes::generate::program;
+use lanebook_passes::laid_out;
 use lanebook_passes::meaning::meaning;
 use lanebook_passes::{SNIPPET, printed, texts, with};
 use lanebook_tables::{IndexOp, Language, Word};
@@ -57,6 +59,38 @@ fn passes_keep_the_meaning_of_generated_programs() {
     for pass in PASSES {
         assert!(total.get(pass).is_some_and(|changes| *changes > 200), "{pass} had next to nothing to do: {total:?}");
     }
+}
+
+/// Layouts that the algebra knows: conversions are weighed through transpositions, reductions, slices and reshapes, and every time the
+/// bill is smaller or nothing happened.
+#[test]
+fn layouts_are_weighed_without_changing_the_meaning() {
+    let (mut weighed, mut before, mut after) = (0, 0u64, 0u64);
+    for seed in 0..400 {
+        let text = laid_out::program(seed, 4 + seed as usize % 12);
+        judge(&format!("program {seed}"), &text, &["remove-conversions", "remove-dead-args"]);
+        with(&text, SNIPPET, |program| {
+            let old = bill(program).expect("there is room");
+            let mut work = Box::new(heapless::Vec::<Node, 8192>::new());
+            let mut fuel = 100_000;
+            let mut changed = false;
+            apply(&TABLES, "remove-conversions", program, work.as_mut_view(), &mut fuel, |event| {
+                changed |= matches!(event, Event::Change { analysis: Analysis::WeighConversions, .. });
+            })
+            .expect("it runs");
+            let new = bill(program).expect("there is room");
+            assert!(new.total() <= old.total(), "program {seed} grew dearer: {old:?} {new:?}\n{text}\n{}", printed(program));
+            weighed += usize::from(changed);
+            (before, after) = (before + old.executed, after + new.executed);
+            // Again: nothing is left to do that the same questions would find.
+            let again = printed(program);
+            apply(&TABLES, "remove-conversions", program, work.as_mut_view(), &mut fuel, |_| {}).expect("it runs");
+            let last = bill(program).expect("there is room");
+            assert!(last.total() <= new.total(), "program {seed}: {again}\n{}", printed(program));
+        });
+    }
+    println!("{weighed} programs changed, conversions {before} -> {after}");
+    assert!(weighed > 250 && after * 2 < before, "{weighed}: {before} -> {after}");
 }
 
 #[test]

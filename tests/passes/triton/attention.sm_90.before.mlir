@@ -2,7 +2,7 @@
 #blocked1 = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
 #blocked2 = #ttg.blocked<{sizePerThread = [8, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 4], order = [0, 1]}>
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
-  tt.func public @attention(%arg0: !tt.ptr<f16> {tt.divisibility = 16 : i32} loc("/work/wt/rewrite/tests/passes/ttgir/attention.sm_90.before.mlir":10:29), %arg1: !tt.ptr<f16> {tt.divisibility = 16 : i32} loc("/work/wt/rewrite/tests/passes/ttgir/attention.sm_90.before.mlir":10:79), %arg2: !tt.ptr<f16> {tt.divisibility = 16 : i32} loc("/work/wt/rewrite/tests/passes/ttgir/attention.sm_90.before.mlir":10:129), %arg3: !tt.ptr<f16> {tt.divisibility = 16 : i32} loc("/work/wt/rewrite/tests/passes/ttgir/attention.sm_90.before.mlir":10:179), %arg4: i32 {tt.divisibility = 16 : i32} loc("/work/wt/rewrite/tests/passes/ttgir/attention.sm_90.before.mlir":10:229), %arg5: i32 {tt.divisibility = 16 : i32} loc("/work/wt/rewrite/tests/passes/ttgir/attention.sm_90.before.mlir":10:270), %arg6: f32 loc("/work/wt/rewrite/tests/passes/ttgir/attention.sm_90.before.mlir":10:311)) attributes {noinline = false} {
+  tt.func public @attention(%arg0: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %arg1: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %arg2: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %arg3: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %arg4: i32 {tt.divisibility = 16 : i32}, %arg5: i32 {tt.divisibility = 16 : i32}, %arg6: f32) attributes {noinline = false} {
     %c128_i32 = arith.constant 128 : i32
     %c0_i32 = arith.constant 0 : i32
     %c64_i32 = arith.constant 64 : i32
@@ -45,7 +45,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
       %42 = tt.splat %arg6 : f32 -> tensor<128x64xf32, #blocked>
       %43 = arith.mulf %41, %42 : tensor<128x64xf32, #blocked>
       %44 = "tt.reduce"(%43) <{axis = 1 : i32}> ({
-      ^bb0(%arg11: f32 loc("/work/wt/rewrite/tests/passes/ttgir/attention.sm_90.before.mlir":68:12), %arg12: f32 loc("/work/wt/rewrite/tests/passes/ttgir/attention.sm_90.before.mlir":68:25)):
+      ^bb0(%arg11: f32, %arg12: f32):
         %67 = arith.maxnumf %arg11, %arg12 : f32
         tt.reduce.return %67 : f32
       }) : (tensor<128x64xf32, #blocked>) -> tensor<128xf32, #ttg.slice<{dim = 1, parent = #blocked}>>
@@ -58,7 +58,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
       %51 = math.exp2 %50 : tensor<128xf32, #ttg.slice<{dim = 1, parent = #blocked}>>
       %52 = arith.mulf %arg9, %51 : tensor<128xf32, #ttg.slice<{dim = 1, parent = #blocked}>>
       %53 = "tt.reduce"(%49) <{axis = 1 : i32}> ({
-      ^bb0(%arg11: f32 loc("/work/wt/rewrite/tests/passes/ttgir/attention.sm_90.before.mlir":85:12), %arg12: f32 loc("/work/wt/rewrite/tests/passes/ttgir/attention.sm_90.before.mlir":85:25)):
+      ^bb0(%arg11: f32, %arg12: f32):
         %67 = arith.addf %arg11, %arg12 : f32
         tt.reduce.return %67 : f32
       }) : (tensor<128x64xf32, #blocked>) -> tensor<128xf32, #ttg.slice<{dim = 1, parent = #blocked}>>

@@ -5,7 +5,7 @@
 #shared1 = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = true, elementBitWidth = 16}>
 #smem = #ttg.shared_memory
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
-  tt.func public @attention(%arg0: !tt.ptr<f16> {tt.divisibility = 16 : i32} loc("/work/wt/rewrite/tests/passes/ttgir/attention.sm_90.before2.mlir":9:29), %arg1: !tt.ptr<f16> {tt.divisibility = 16 : i32} loc("/work/wt/rewrite/tests/passes/ttgir/attention.sm_90.before2.mlir":9:79), %arg2: !tt.ptr<f16> {tt.divisibility = 16 : i32} loc("/work/wt/rewrite/tests/passes/ttgir/attention.sm_90.before2.mlir":9:129), %arg3: !tt.ptr<f16> {tt.divisibility = 16 : i32} loc("/work/wt/rewrite/tests/passes/ttgir/attention.sm_90.before2.mlir":9:179), %arg4: i32 {tt.divisibility = 16 : i32} loc("/work/wt/rewrite/tests/passes/ttgir/attention.sm_90.before2.mlir":9:229), %arg5: i32 {tt.divisibility = 16 : i32} loc("/work/wt/rewrite/tests/passes/ttgir/attention.sm_90.before2.mlir":9:270), %arg6: f32 loc("/work/wt/rewrite/tests/passes/ttgir/attention.sm_90.before2.mlir":9:311)) attributes {noinline = false} {
+  tt.func public @attention(%arg0: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %arg1: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %arg2: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %arg3: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %arg4: i32 {tt.divisibility = 16 : i32}, %arg5: i32 {tt.divisibility = 16 : i32}, %arg6: f32) attributes {noinline = false} {
     %c128_i32 = arith.constant 128 : i32
     %c0_i32 = arith.constant 0 : i32
     %c64_i32 = arith.constant 64 : i32
@@ -48,7 +48,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
       %42 = tt.splat %arg6 : f32 -> tensor<128x64xf32, #mma>
       %43 = arith.mulf %41, %42 : tensor<128x64xf32, #mma>
       %44 = "tt.reduce"(%43) <{axis = 1 : i32}> ({
-      ^bb0(%arg11: f32 loc("/work/wt/rewrite/tests/passes/ttgir/attention.sm_90.before2.mlir":54:12), %arg12: f32 loc("/work/wt/rewrite/tests/passes/ttgir/attention.sm_90.before2.mlir":54:25)):
+      ^bb0(%arg11: f32, %arg12: f32):
         %67 = arith.maxnumf %arg11, %arg12 : f32
         tt.reduce.return %67 : f32
       }) : (tensor<128x64xf32, #mma>) -> tensor<128xf32, #ttg.slice<{dim = 1, parent = #mma}>>
@@ -61,7 +61,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
       %51 = math.exp2 %50 : tensor<128xf32, #ttg.slice<{dim = 1, parent = #mma}>>
       %52 = arith.mulf %arg9, %51 : tensor<128xf32, #ttg.slice<{dim = 1, parent = #mma}>>
       %53 = "tt.reduce"(%49) <{axis = 1 : i32}> ({
-      ^bb0(%arg11: f32 loc("/work/wt/rewrite/tests/passes/ttgir/attention.sm_90.before2.mlir":67:12), %arg12: f32 loc("/work/wt/rewrite/tests/passes/ttgir/attention.sm_90.before2.mlir":67:25)):
+      ^bb0(%arg11: f32, %arg12: f32):
         %67 = arith.addf %arg11, %arg12 : f32
         tt.reduce.return %67 : f32
       }) : (tensor<128x64xf32, #mma>) -> tensor<128xf32, #ttg.slice<{dim = 1, parent = #mma}>>

@@ -1,6 +1,6 @@
 #blocked = #ttg.blocked<{sizePerThread = [8], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
-  tt.func public @layer_norm(%arg0: !tt.ptr<f16> {tt.divisibility = 16 : i32} loc("/work/wt/rewrite/tests/passes/ttgir/layer_norm.sm_90.before.mlir":4:30), %arg1: !tt.ptr<f16> {tt.divisibility = 16 : i32} loc("/work/wt/rewrite/tests/passes/ttgir/layer_norm.sm_90.before.mlir":4:80), %arg2: !tt.ptr<f32> {tt.divisibility = 16 : i32} loc("/work/wt/rewrite/tests/passes/ttgir/layer_norm.sm_90.before.mlir":4:130), %arg3: !tt.ptr<f32> {tt.divisibility = 16 : i32} loc("/work/wt/rewrite/tests/passes/ttgir/layer_norm.sm_90.before.mlir":4:180), %arg4: i32 {tt.divisibility = 16 : i32} loc("/work/wt/rewrite/tests/passes/ttgir/layer_norm.sm_90.before.mlir":4:230), %arg5: i32 {tt.divisibility = 16 : i32} loc("/work/wt/rewrite/tests/passes/ttgir/layer_norm.sm_90.before.mlir":4:271), %arg6: f32 loc("/work/wt/rewrite/tests/passes/ttgir/layer_norm.sm_90.before.mlir":4:312)) attributes {noinline = false} {
+  tt.func public @layer_norm(%arg0: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %arg1: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %arg2: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %arg3: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %arg4: i32 {tt.divisibility = 16 : i32}, %arg5: i32 {tt.divisibility = 16 : i32}, %arg6: f32) attributes {noinline = false} {
     %cst = arith.constant dense<0.000000e+00> : tensor<1024xf16, #blocked>
     %cst_0 = arith.constant dense<0.000000e+00> : tensor<1024xf32, #blocked>
     %0 = tt.get_program_id x : i32
@@ -14,7 +14,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     %8 = tt.load %7, %3, %cst : tensor<1024x!tt.ptr<f16>, #blocked>
     %9 = arith.extf %8 : tensor<1024xf16, #blocked> to tensor<1024xf32, #blocked>
     %10 = "tt.reduce"(%9) <{axis = 0 : i32}> ({
-    ^bb0(%arg7: f32 loc("/work/wt/rewrite/tests/passes/ttgir/layer_norm.sm_90.before.mlir":22:10), %arg8: f32 loc("/work/wt/rewrite/tests/passes/ttgir/layer_norm.sm_90.before.mlir":22:22)):
+    ^bb0(%arg7: f32, %arg8: f32):
       %35 = arith.addf %arg7, %arg8 : f32
       tt.reduce.return %35 : f32
     }) : (tensor<1024xf32, #blocked>) -> f32
@@ -25,7 +25,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     %15 = arith.select %3, %14, %cst_0 : tensor<1024xi1, #blocked>, tensor<1024xf32, #blocked>
     %16 = arith.mulf %15, %15 : tensor<1024xf32, #blocked>
     %17 = "tt.reduce"(%16) <{axis = 0 : i32}> ({
-    ^bb0(%arg7: f32 loc("/work/wt/rewrite/tests/passes/ttgir/layer_norm.sm_90.before.mlir":33:10), %arg8: f32 loc("/work/wt/rewrite/tests/passes/ttgir/layer_norm.sm_90.before.mlir":33:22)):
+    ^bb0(%arg7: f32, %arg8: f32):
       %35 = arith.addf %arg7, %arg8 : f32
       tt.reduce.return %35 : f32
     }) : (tensor<1024xf32, #blocked>) -> f32

@@ -1,6 +1,6 @@
 #blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [1, 32], warpsPerCTA = [4, 1], order = [1, 0]}>
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
-  tt.func public @softmax(%arg0: !tt.ptr<f16> {tt.divisibility = 16 : i32} loc("/work/wt/rewrite/tests/passes/ttgir/softmax.sm_90.before.mlir":8:27), %arg1: !tt.ptr<f16> {tt.divisibility = 16 : i32} loc("/work/wt/rewrite/tests/passes/ttgir/softmax.sm_90.before.mlir":8:77), %arg2: i32 {tt.divisibility = 16 : i32} loc("/work/wt/rewrite/tests/passes/ttgir/softmax.sm_90.before.mlir":8:127), %arg3: i32 {tt.divisibility = 16 : i32} loc("/work/wt/rewrite/tests/passes/ttgir/softmax.sm_90.before.mlir":8:168)) attributes {noinline = false} {
+  tt.func public @softmax(%arg0: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %arg1: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %arg2: i32 {tt.divisibility = 16 : i32}, %arg3: i32 {tt.divisibility = 16 : i32}) attributes {noinline = false} {
     %c16_i32 = arith.constant 16 : i32
     %0 = tt.get_program_id x : i32
     %1 = arith.muli %0, %c16_i32 : i32
@@ -20,7 +20,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     %15 = tt.load %14 : tensor<16x256x!tt.ptr<f16>, #blocked>
     %16 = arith.extf %15 : tensor<16x256xf16, #blocked> to tensor<16x256xf32, #blocked>
     %17 = "tt.reduce"(%16) <{axis = 1 : i32}> ({
-    ^bb0(%arg4: f32 loc("/work/wt/rewrite/tests/passes/ttgir/softmax.sm_90.before.mlir":35:10), %arg5: f32 loc("/work/wt/rewrite/tests/passes/ttgir/softmax.sm_90.before.mlir":35:22)):
+    ^bb0(%arg4: f32, %arg5: f32):
       %29 = arith.maxnumf %arg4, %arg5 : f32
       tt.reduce.return %29 : f32
     }) : (tensor<16x256xf32, #blocked>) -> tensor<16xf32, #ttg.slice<{dim = 1, parent = #blocked}>>
@@ -31,7 +31,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     %22 = tt.splat %arg1 : !tt.ptr<f16> -> tensor<16x256x!tt.ptr<f16>, #blocked>
     %23 = tt.addptr %22, %12 : tensor<16x256x!tt.ptr<f16>, #blocked>, tensor<16x256xi32, #blocked>
     %24 = "tt.reduce"(%21) <{axis = 1 : i32}> ({
-    ^bb0(%arg4: f32 loc("/work/wt/rewrite/tests/passes/ttgir/softmax.sm_90.before.mlir":50:10), %arg5: f32 loc("/work/wt/rewrite/tests/passes/ttgir/softmax.sm_90.before.mlir":50:22)):
+    ^bb0(%arg4: f32, %arg5: f32):
       %29 = arith.addf %arg4, %arg5 : f32
       tt.reduce.return %29 : f32
     }) : (tensor<16x256xf32, #blocked>) -> tensor<16xf32, #ttg.slice<{dim = 1, parent = #blocked}>>

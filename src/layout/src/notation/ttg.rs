@@ -12,7 +12,7 @@ use super::ttg_table::{ATTRIBUTES, Form, KEYS, form};
 use super::ttg_values::{Listed, Values};
 use super::{Expected, ParseError};
 use crate::linear::MAX_BITS;
-use crate::triton::{DotOp, Encoding, EncodingError, Extents, Few, MAX_RANK, Partition};
+use crate::triton::{Base, DotOp, Encoding, EncodingError, Extents, Few, MAX_RANK, Partition};
 
 pub use super::ttg_table::Key;
 
@@ -25,9 +25,9 @@ const PARTITION: usize = 17;
 /// Most wrappers around an encoding.
 const MAX_OPEN: usize = crate::triton::MAX_SLICES + 2;
 
-struct Reader<'t> {
+struct Reader<'t, 'v> {
     text: Cursor<'t>,
-    values: Values,
+    values: &'v mut Values,
 }
 
 /// One wrapper whose inner attribute is being read.
@@ -44,13 +44,25 @@ struct Open {
 /// # Errors
 /// [`ParseError`] at the first character that does not fit; [`Expected::Encoding`] at the attribute whose parameters are not those of an encoding.
 pub fn parse(text: &str) -> Result<Encoding, ParseError> {
-    let mut reader = Reader { text: Cursor::new(text), values: Values::new() };
-    let encoding = reader.encoding()?;
-    reader.text.end()?;
+    let mut encoding = Encoding::from(Base::Auto);
+    parse_into(text, &mut encoding)?;
     Ok(encoding)
 }
 
-impl Reader<'_> {
+/// [`parse`] into an encoding that lies elsewhere: one is large (700 bytes), and here none is on the stack. After an error it is some
+/// encoding.
+///
+/// # Errors
+/// Those of [`parse`].
+#[inline(never)]
+pub fn parse_into(text: &str, out: &mut Encoding) -> Result<(), ParseError> {
+    let mut values = Values::new();
+    let mut reader = Reader { text: Cursor::new(text), values: &mut values };
+    reader.encoding(out)?;
+    reader.text.end()
+}
+
+impl Reader<'_, '_> {
     /// `#dialect.mnemonic`.
     fn mnemonic(&mut self) -> Parsed<usize> {
         self.text.need(b'#', Expected::Attribute)?;
@@ -63,7 +75,8 @@ impl Reader<'_> {
         found.ok_or(unknown)
     }
 
-    fn encoding(&mut self) -> Parsed<Encoding> {
+    #[inline(never)]
+    fn encoding(&mut self, out: &mut Encoding) -> Parsed<()> {
         let mut open: Few<Open, MAX_OPEN> = Few::new();
         let start = self.text.mark();
         let (mut at, mut kind) = (start, self.mnemonic()?);
@@ -84,8 +97,8 @@ impl Reader<'_> {
             kind = self.mnemonic()?;
         }
         self.core(kind)?;
-        let base = self.values.base(kind);
-        let mut encoding = Encoding::from(base.map_err(|e| self.text.error_at(at, Expected::Encoding(e)))?);
+        (out.dot, out.partition, out.slices) = (None, None, Few::new());
+        self.values.base(kind, &mut out.base).map_err(|e| self.text.error_at(at, Expected::Encoding(e)))?;
         // Out again: the keys after the inner attribute.
         for mut wrapper in open.iter().rev() {
             while self.text.eat(b',') {
@@ -98,10 +111,9 @@ impl Reader<'_> {
             }
             self.missing(usize::from(wrapper.attribute), wrapper.seen)?;
             self.text.need(b'>', Expected::CloseAngle)?;
-            let wrapped = wrap(encoding, &wrapper);
-            encoding = wrapped.map_err(|e| self.text.error_at(start, Expected::Encoding(e)))?;
+            wrap(out, &wrapper).map_err(|e| self.text.error_at(start, Expected::Encoding(e)))?;
         }
-        Ok(encoding)
+        Ok(())
     }
 
     /// `key =` of a wrapper and its number; `true` if an attribute follows.
@@ -315,12 +327,12 @@ impl Reader<'_> {
     }
 }
 
-fn wrap(mut inner: Encoding, wrapper: &Open) -> Result<Encoding, EncodingError> {
+fn wrap(inner: &mut Encoding, wrapper: &Open) -> Result<(), EncodingError> {
     let [first, second, third] = wrapper.numbers;
     let small = |v: u32| u8::try_from(v).unwrap_or(u8::MAX);
     let bare = inner.dot.is_none() && inner.partition.is_none() && inner.slices.is_empty();
     match usize::from(wrapper.attribute) {
-        SLICE => return inner.sliced(small(first)),
+        SLICE => inner.slices.push(small(first))?,
         DOT if bare => {
             inner.dot = Some(DotOp { op_idx: small(first), k_width: second });
         }
@@ -329,5 +341,5 @@ fn wrap(mut inner: Encoding, wrapper: &Open) -> Result<Encoding, EncodingError> 
         }
         _ => return Err(EncodingError::WrongKind),
     }
-    Ok(inner)
+    Ok(())
 }

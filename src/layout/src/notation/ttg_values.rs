@@ -88,40 +88,37 @@ impl Values {
     }
 
     /// The linear layout of the bases; the extents are the powers of two that they reach.
-    fn linear(&self, inputs: &[(Key, AxisId)]) -> Result<Linear<Hw, Logical>, EncodingError> {
+    fn linear(&self, inputs: &[(Key, AxisId)], out: &mut Linear<Hw, Logical>) -> Result<(), EncodingError> {
         let mut reach = [0u32; MAX_RANK];
         for basis in inputs.iter().flat_map(|(key, _)| self.of(*key)) {
             for (slot, v) in reach.iter_mut().zip(basis) {
                 *slot |= v;
             }
         }
-        let mut outs = Dims::new();
+        let (mut ins, mut outs) = (Dims::new(), Dims::new());
         for (d, v) in (0u8..self.rank.max(1)).zip(reach) {
             let bits = u32::BITS.saturating_sub(v.leading_zeros());
             outs.push(AxisId::dim(d), u8::try_from(bits).unwrap_or(32))?;
         }
-        let mut ins = Dims::new();
-        let mut columns = [0u64; MAX_BITS];
-        let mut slots = columns.iter_mut();
         for (key, axis) in inputs {
-            let count = u8::try_from(self.of(*key).count()).unwrap_or(u8::MAX);
-            ins.push(*axis, count)?;
-            for basis in self.of(*key) {
+            ins.push(*axis, u8::try_from(self.of(*key).count()).unwrap_or(u8::MAX))?;
+        }
+        *out = Linear::zero(ins, outs);
+        for (key, axis) in inputs {
+            for (bit, basis) in (0u8..).zip(self.of(*key)) {
                 let mut column = 0u64;
-                for ((axis, _), v) in outs.iter().zip(basis) {
-                    column |= outs.insert(u64::from(v), axis)?;
+                for ((axis, _), v) in out.outs().iter().zip(basis) {
+                    column |= out.outs().insert(u64::from(v), axis)?;
                 }
-                if let Some(slot) = slots.next() {
-                    *slot = column;
-                }
+                out.set_column(*axis, bit, column)?;
             }
         }
-        let used = columns.get(..usize::from(ins.bits())).unwrap_or(&[]);
-        Ok(Linear::from_columns(ins, outs, used)?)
+        Ok(())
     }
 
     /// The core that the parameters say.
-    pub(super) fn base(&self, kind: usize) -> Result<Base, EncodingError> {
+    #[inline(never)]
+    pub(super) fn base(&self, kind: usize, out: &mut Base) -> Result<(), EncodingError> {
         const REGISTERS: [(Key, AxisId); 4] = [(K::Register, AxisId::REGISTER), (K::Lane, AxisId::LANE), (K::Warp, AxisId::WARP), (K::Block, AxisId::BLOCK)];
         const OFFSETS: [(Key, AxisId); 2] = [(K::Offset, AxisId::M), (K::Block, AxisId::BLOCK)];
         let v = self;
@@ -137,7 +134,7 @@ impl Values {
                 cga: v.cga()?,
             })
         };
-        Ok(match kind {
+        *out = match kind {
             0 => Base::Blocked(Blocked {
                 size_per_thread: v.list(K::SizePerThread),
                 threads_per_warp: v.list(K::ThreadsPerWarp),
@@ -170,15 +167,12 @@ impl Values {
                 cga: v.cga()?,
                 rank: small(K::Rank, rank),
             }),
-            4 => Base::Linear(v.linear(&REGISTERS)?),
-            5 => Base::GenericLinear(v.linear(&REGISTERS)?),
+            4 => Base::Linear(Linear::empty()),
+            5 => Base::GenericLinear(Linear::empty()),
             6 | 18 => Base::Swizzled(swizzled()?),
             7 => Base::Rotating(swizzled()?),
-            8 => Base::SharedLinear(v.linear(&OFFSETS)?, v.number(K::Alignment, 16)),
-            9 => Base::Padded(Padded {
-                pads: v.pads,
-                linear: if v.has(K::Offset) { v.linear(&OFFSETS)? } else { ordered(&v.list(K::Shape), &v.order(K::Order)?)? },
-            }),
+            8 => Base::SharedLinear(Linear::empty(), v.number(K::Alignment, 16)),
+            9 => Base::Padded(Padded { pads: v.pads, linear: Linear::empty() }),
             10 => Base::Nvmma(NvmmaShared {
                 swizzle_bytes: medium(K::SwizzlingByteWidth, 0),
                 transposed: v.flag(K::Transposed),
@@ -207,12 +201,21 @@ impl Values {
             13 => Base::Auto,
             14 => Base::Coalesced,
             _ => return Err(EncodingError::WrongKind),
-        })
+        };
+        // Maps are filled where they lie: they are large.
+        match out {
+            Base::Linear(map) | Base::GenericLinear(map) => v.linear(&REGISTERS, map),
+            Base::SharedLinear(map, _) => v.linear(&OFFSETS, map),
+            Base::Padded(padded) if v.has(K::Offset) => v.linear(&OFFSETS, &mut padded.linear),
+            Base::Padded(padded) => ordered(&v.list(K::Shape), &v.order(K::Order)?, &mut padded.linear),
+            _ => Ok(()),
+        }
     }
 }
 
 /// Offsets in the order of the dimensions, fastest first.
-fn ordered(shape: &Extents, order: &Order) -> Result<Linear<Hw, Logical>, EncodingError> {
+#[inline(never)]
+fn ordered(shape: &Extents, order: &Order, out: &mut Linear<Hw, Logical>) -> Result<(), EncodingError> {
     let mut outs = Dims::new();
     for (d, extent) in (0u8..).zip(shape.iter()) {
         let fault = EncodingError::NotPowerOfTwo { field: crate::triton::Field::Shape, at: d, value: extent };
@@ -242,5 +245,6 @@ fn ordered(shape: &Extents, order: &Order) -> Result<Linear<Hw, Logical>, Encodi
     ins.push(AxisId::M, total)?;
     ins.push(AxisId::BLOCK, 0)?;
     let used = columns.get(..usize::from(total)).unwrap_or(&[]);
-    Ok(Linear::from_columns(ins, outs, used)?)
+    *out = Linear::from_columns(ins, outs, used)?;
+    Ok(())
 }
