@@ -155,6 +155,15 @@ impl Sheets<'_, '_, '_> {
                 self.check(value)?;
             }
         }
+        // What a loop carries and what it passes on are of one type.
+        for index in 0..values {
+            let Some(value) = Value::at(index) else { break };
+            if let (Kind::After(op, number) | Kind::Carried(op, number), Kind::Fixed) = (self.natural(value), self.kind(value)) {
+                for other in [self.argument(op, usize::from(number)), self.program.result(op, usize::from(number))].into_iter().flatten() {
+                    self.fix(other);
+                }
+            }
+        }
         let mut at = self.program.first(self.program.root());
         while let Some(op) = at {
             at = self.program.following(op, None);
@@ -244,13 +253,6 @@ impl Sheets<'_, '_, '_> {
             let agrees = self.need(value, kind, own, input)?.is_some_and(|needed| needed == has || self.same_map(needed, has));
             if !agrees {
                 self.fix(value);
-            }
-        }
-        if let Kind::After(op, number) | Kind::Carried(op, number) = kind
-            && self.kind(value) == Kind::Fixed
-        {
-            for other in [self.argument(op, usize::from(number)), self.program.result(op, usize::from(number))].into_iter().flatten() {
-                self.fix(other);
             }
         }
         Ok(())

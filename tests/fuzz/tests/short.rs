@@ -158,3 +158,12 @@ fn every_body_has_a_target() {
         assert!(target.contains(&format!("::{name}(data)")), "{name}");
     }
 }
+
+/// Programs through passes in any order, with any fuel, under the semantic checker.
+#[test]
+fn passes() {
+    let mut random = Random::new(0x5eed);
+    for _ in 0..250 {
+        lanebook_fuzz::passes(&random.bytes(16));
+    }
+}

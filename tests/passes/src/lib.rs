@@ -7,6 +7,7 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 pub mod generate;
+pub mod judge;
 pub mod laid_out;
 pub mod meaning;
 

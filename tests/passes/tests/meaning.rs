@@ -1,47 +1,16 @@
 //! Programs mean the same before and after every pass, and before and after every single application of a rule.
 use lanebook::TABLES;
-use lanebook::ir::{ErrorKind, Node, Program, TileGraph, verify};
+use lanebook::ir::{ErrorKind, Node, TileGraph};
 use lanebook::passes::{Analysis, Event};
-use lanebook::pipeline::{PassError, apply};
+use lanebook::pipeline::apply;
 use lanebook::relayout::bill;
 use lanebook::rewrite::{Bound, Graph, RunError, Terms, TileMake, View, Work, run};
 use lanebook_passes::generate::program;
+use lanebook_passes::judge::{PASSES, judge, meanings};
 use lanebook_passes::laid_out;
-use lanebook_passes::meaning::meaning;
 use lanebook_passes::{SNIPPET, printed, texts, with};
 use lanebook_tables::{IndexOp, Language, Word};
 use std::collections::BTreeMap;
-
-const PASSES: [&str; 4] = ["remove-conversions", "remove-aliases", "slice", "remove-dead-args"];
-/// Choices of what a program leaves free.
-const CHOICES: u64 = 3;
-
-fn meanings(program: &Program<'_, '_>) -> Vec<Vec<(String, u64)>> {
-    (0..CHOICES).map(|seed| meaning(program, seed)).collect()
-}
-
-/// Runs passes one after the other, each judged; answers how many changes each made.
-fn judge(name: &str, text: &str, passes: &[&'static str]) -> BTreeMap<&'static str, u32> {
-    let mut done = BTreeMap::new();
-    with(text, SNIPPET, |program| {
-        let wanted = meanings(program);
-        let mut work = Box::new(heapless::Vec::<Node, 8192>::new());
-        for pass in passes {
-            let before = printed(program);
-            let mut fuel = 100_000;
-            match apply(&TABLES, pass, program, work.as_mut_view(), &mut fuel, |_| {}) {
-                Ok(stats) => *done.entry(*pass).or_default() += stats.applied,
-                Err(PassError::Refused { .. }) => assert_eq!(printed(program), before, "{name}: {pass} refused and left something changed"),
-                Err(error) => panic!("{name}: {pass}: {error:?}\n{before}"),
-            }
-            if let Err(error) = verify(program) {
-                panic!("{name}: {pass} left {error:?}\n{before}\n--- became\n{}", printed(program));
-            }
-            assert_eq!(meanings(program), wanted, "{name}: {pass} changed what this does:\n{before}\n--- became\n{}", printed(program));
-        }
-    });
-    done
-}
 
 #[test]
 fn passes_keep_the_meaning_of_generated_programs() {
