@@ -8,6 +8,7 @@
 mod args;
 mod assemblers;
 mod commands;
+mod encodings;
 mod findings;
 mod notation;
 mod output;

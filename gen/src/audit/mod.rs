@@ -31,11 +31,13 @@ const fn check(name: &'static str, level: Level, about: &'static str) -> Check {
     Check { name, level, about }
 }
 
+/// The check that a caller runs with what packs the descriptors, the library.
+pub const ENCODINGS: &str = "encodings";
 /// The check that a caller runs with [`crate::assemble`], since it starts programs.
 pub const ASSEMBLER: &str = "assembler";
 
 /// Every check in the order in which they run: the compiler's stages and checks, then the audit's own.
-pub const CHECKS: [Check; 29] = [
+pub const CHECKS: [Check; 30] = [
     check("files", Level::Error, "Every input file can be read."),
     check("schema", Level::Error, "Every entry is RON with known fields and words, and none is missing."),
     check("names", Level::Error, "Names are declared once, known where they are used, and layouts and templates are well formed."),
@@ -62,6 +64,7 @@ pub const CHECKS: [Check; 29] = [
     check("unused", Level::Warning, "Everything that is declared is used."),
     check("evidence", Level::Warning, "A fact that departs from its document says why."),
     check("status", Level::Note, "Facts that are contested or assumed."),
+    check(ENCODINGS, Level::Error, "Every descriptor is packed and read again: the ends and the named values of each field."),
     check(ASSEMBLER, Level::Error, "An assembler takes what an architecture has and refuses what it has not (where one is found)."),
     check("change", Level::Note, "Facts that differ from another version of the tables (--against)."),
     check("pick", Level::Note, "Choices for the example programs that differ from another version's (--against)."),

@@ -2,6 +2,7 @@
 use super::against::differences;
 use crate::args::{Check, Deny, Format};
 use crate::assemblers::ask;
+use crate::encodings;
 use crate::findings::{Figures, Findings};
 use crate::output;
 use crate::problem::{Kind, Problem, Problems};
@@ -32,6 +33,7 @@ pub fn run(args: &Check, tables: Option<&Path>) -> Result<(), Problems> {
     let (sources, diagnostics, figures) = match compile_sources(sources, quiet, mode) {
         Ok(compiled) => {
             let mut found = audit::run(&compiled);
+            found.extend(encodings::check(&compiled));
             let (judged, asked) = ask(&compiled, args.assemblers);
             found.extend(judged);
             assemblers = asked;
