@@ -319,6 +319,8 @@ fn hazard(model: &HwModel, arch: &model::Arch, hazard: &model::Hazard) -> t::Haz
         producer_operand: hazard.producer_operand.as_ref().and_then(|name| producer.and_then(|atom| atom.operand(name))),
         unless_same: hazard.unless_same,
         states: hazard.states,
+        wait: hazard.wait,
+        after: hazard.after,
         source: hazard.source.unwrap_or(t::SourceId(0)),
     }
 }

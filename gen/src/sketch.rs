@@ -104,6 +104,12 @@ pub fn architecture(model: &HwModel, name: &str, like: &Arch) -> String {
         if hazard.unless_same {
             text.push_str(", unless_same: true");
         }
+        if let Some(wait) = hazard.wait {
+            let _ = write!(text, ", wait: {:?}", model.atom(wait).name.value);
+        }
+        if let Some(after) = hazard.after {
+            let _ = write!(text, ", after: {:?}", tag(after));
+        }
         let _ = write!(text, ", sources: [{}]", keys(model, hazard.source.as_slice()));
         line(text + "),");
     }

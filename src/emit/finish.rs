@@ -37,7 +37,7 @@ pub fn finish(
     out: &mut VecView<Step>,
 ) -> Result<(), StepError> {
     out.clear();
-    let mut state = Finish { tables, arch, isa, patterns, pending: heapless::Vec::new(), issued: [0; COUNTERS], complete: [0; COUNTERS] };
+    let mut state = Finish { tables, arch, isa, patterns, steps, pending: heapless::Vec::new(), issued: [0; COUNTERS], complete: [0; COUNTERS] };
     for step in steps.iter() {
         if step.purpose == Purpose::Label || is_branch(isa, step.atom) {
             // Control flow joins here: loads into registers are waited for, hazards are run out.
@@ -63,7 +63,7 @@ fn takes(tables: &Tables<'_>, step: &Step) -> Result<(), StepError> {
             && u16::from(class) != operand.class.0
             && !operand.also.iter().any(|also| also.0 == u16::from(class))
         {
-            return Err(StepError::Operand { atom: step.atom, operand: number });
+            return Err(StepError::Class { atom: step.atom, operand: number, class });
         }
     }
     Ok(())
@@ -83,6 +83,8 @@ struct Finish<'a> {
     arch: &'a Arch<'a>,
     isa: &'a Isa<'a>,
     patterns: &'a VecView<Pattern>,
+    /// The whole kernel, without waits.
+    steps: &'a VecView<Step>,
     pending: heapless::Vec<Pending, IN_FLIGHT>,
     /// Operations issued by counter.
     issued: [u32; COUNTERS],
@@ -210,7 +212,44 @@ impl Finish<'_> {
                 distance = distance.saturating_add(states_of(self.isa, earlier, producer));
             }
         }
+        for hazard in self.arch.hazards.iter().filter(|h| atom.tags.contains(&h.consumer)) {
+            self.end_hazard(hazard, Some(step), step.origin, out)?;
+        }
         self.emit_nops(missing, step, out)
+    }
+
+    /// Ends a hazard that an atom ends, if `step` is exposed to it; without a step, whatever comes next.
+    fn end_hazard(&self, hazard: &Hazard, step: Option<&Step>, origin: u16, out: &mut VecView<Step>) -> Result<(), StepError> {
+        let Some(wait) = hazard.wait else { return Ok(()) };
+        // Every label has what ends it before it.
+        let recent = out.iter().rev().take_while(|earlier| earlier.purpose != Purpose::Label && earlier.atom != wait);
+        let exposed = |earlier: &Step| {
+            let producer = self.tables.atom(earlier.atom).is_some_and(|atom| atom.tags.contains(&hazard.producer));
+            producer && step.is_none_or(|step| self.share(earlier, step, hazard)) && self.has_reader(earlier, hazard)
+        };
+        if !recent.into_iter().any(exposed) {
+            return Ok(());
+        }
+        push(out, Step { atom: wait, origin, purpose: Purpose::Sync, args: [Slot::None; MAX_ARGS] })
+    }
+
+    /// Whether some step of the kernel reads a register that `writer` writes, in the way that makes the hazard one. Registers count in pairs.
+    fn has_reader(&self, writer: &Step, hazard: &Hazard) -> bool {
+        let Some(tag) = hazard.after else { return true };
+        let mut found = false;
+        for_each_register(self.tables, writer, self.patterns, |w| {
+            if !w.written || found {
+                return;
+            }
+            let (first, count) = (w.first & !1, w.count.saturating_add(2));
+            for reader in self.steps.iter() {
+                if found || !self.tables.atom(reader.atom).is_some_and(|atom| atom.tags.contains(&tag)) {
+                    continue;
+                }
+                for_each_register(self.tables, reader, self.patterns, |r| found |= r.read && r.overlaps(w.class, first, count));
+            }
+        });
+        found
     }
 
     /// Whether the hazard's register of `earlier` is one that `later` uses in the hazard's way.
@@ -252,6 +291,9 @@ impl Finish<'_> {
                 }
                 distance = distance.saturating_add(states_of(self.isa, earlier, producer));
             }
+        }
+        for hazard in self.arch.hazards {
+            self.end_hazard(hazard, None, step.origin, out)?;
         }
         // A branch is itself a wait state and scalar; labels take none.
         self.emit_nops(missing, step, out)

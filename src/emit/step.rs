@@ -127,6 +127,15 @@ pub enum StepError {
         /// Its operand number.
         operand: u8,
     },
+    /// A register of a class that the operand does not take: accumulators in a store that cannot reach them, say.
+    Class {
+        /// The atom.
+        atom: AtomId,
+        /// Its operand number.
+        operand: u8,
+        /// The register's class, an index into the instruction set's.
+        class: u8,
+    },
     /// No room for another tuple pattern.
     Patterns {
         /// Room there is.

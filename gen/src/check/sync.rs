@@ -131,7 +131,20 @@ fn counters(model: &HwModel, diags: &mut Diagnostics) {
 fn hazards(model: &HwModel, arch: &Arch, diags: &mut Diagnostics) {
     for hazard in &arch.hazards {
         let carriers = |tag| arch.atoms.iter().map(|a| model.atom(a.atom)).filter(move |a| a.tags.contains(&tag));
-        for (what, tag) in [("producer", hazard.producer), ("consumer", hazard.consumer)] {
+        if let Some(wait) = hazard.wait {
+            let atom = model.atom(wait);
+            if !arch.atoms.iter().any(|entry| entry.atom == wait) || !atom.operands.is_empty() {
+                diags.push(
+                    Diagnostic::at(hazard.span.head(), format!("atom `{}` cannot end a hazard of `{}`", atom.name.value, arch.name.value))
+                        .note(atom.name.span, "the atom")
+                        .help("name an atom without operands that the architecture has"),
+                );
+            }
+        } else if hazard.states == 0 {
+            diags.push(Diagnostic::at(hazard.span.head(), "a hazard without wait states that nothing ends").help("say `states` or `wait`"));
+        }
+        for (what, tag) in [("producer", Some(hazard.producer)), ("consumer", Some(hazard.consumer)), ("reader", hazard.after)] {
+            let Some(tag) = tag else { continue };
             if carriers(tag).next().is_none() {
                 let tag = &model.tags[tag.index()];
                 diags.push(

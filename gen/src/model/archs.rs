@@ -140,6 +140,10 @@ pub struct Hazard {
     pub unless_same: bool,
     /// Wait states.
     pub states: u8,
+    /// What ends it in place of wait states.
+    pub wait: Option<AtomId>,
+    /// Tag of the atoms one of which must read the register.
+    pub after: Option<TagId>,
     /// Where it comes from.
     pub source: Option<SourceId>,
 }

@@ -85,7 +85,7 @@ structs! {
     SyncRule<'_> { producer, consumer, steps, sources }
     SyncStep<'_> { atom, immediates, after_producer, barrier }
     Counter<'_> { name, max, in_order, wait, operand }
-    Hazard { producer, consumer, operand, on, producer_operand, unless_same, states, source }
+    Hazard { producer, consumer, operand, on, producer_operand, unless_same, states, wait, after, source }
     Atom<'_> { name, stable, class, isa, template, operands, movement, matrix, more, means, does, cost, counter, tags, status, sources }
     Operand<'_> { name, role, class, also, registers, dtype, layout, extents, range, implicit, vary }
     Vary<'_> { words, values, grows, typed_by, scaled_by }

@@ -214,7 +214,12 @@ pub struct Hazard {
     #[serde(default)]
     pub unless_same: bool,
     /// Wait states between.
+    #[serde(default)]
     pub states: u8,
+    /// Atom that ends it at any distance, in place of wait states.
+    pub wait: Option<Name>,
+    /// Only for a register that an atom with this tag reads in the same kernel.
+    pub after: Option<Name>,
     /// Where it comes from.
     pub sources: Option<Vec<Name>>,
     /// For people.

@@ -254,6 +254,10 @@ pub struct Hazard {
     pub unless_same: bool,
     /// Wait states that must lie between.
     pub states: u8,
+    /// An atom that ends it at any distance, in place of wait states.
+    pub wait: Option<AtomId>,
+    /// Only for a register that some atom with this tag reads in the same kernel.
+    pub after: Option<TagId>,
     /// Where it comes from.
     pub source: SourceId,
 }

@@ -99,6 +99,14 @@ impl Assembler {
     /// # Errors
     /// When the assembler refuses the text.
     pub fn assemble(&self, text: &str, target: &str) -> Result<(), String> {
+        self.assemble_with(text, target, "")
+    }
+
+    /// The same with features of the target (`+wavefrontsize64`; none if empty), for assemblers that take them.
+    ///
+    /// # Errors
+    /// When the assembler refuses the text.
+    pub fn assemble_with(&self, text: &str, target: &str, features: &str) -> Result<(), String> {
         let folder = std::env::temp_dir().join(format!("lanebook-{}-{:?}", std::process::id(), std::thread::current().id()));
         std::fs::create_dir_all(&folder).map_err(|e| e.to_string())?;
         let (source, object) = (folder.join("k.s"), folder.join("k.o"));
@@ -107,6 +115,9 @@ impl Assembler {
         if self.is_ptx {
             command.arg(format!("-arch={target}")).arg(&source).arg("-o").arg(&object);
         } else {
+            if !features.is_empty() {
+                command.arg(format!("-mattr={features}"));
+            }
             command.arg("-triple=amdgcn-amd-amdhsa").arg(format!("-mcpu={target}")).arg("-filetype=obj").arg("-o").arg(&object).arg(&source);
         }
         let output = command.output().map_err(|e| format!("{}: {e}", self.path.display()))?;

@@ -1,0 +1,166 @@
+//! The examples on every architecture of AMD: assembled for it, or refused with figures; run lane by lane where the replay knows the
+//! machine; and on gfx12 every scalar register that needs a wait of its own has it.
+#![allow(missing_docs)]
+
+use lanebook::TABLES;
+use lanebook_kernels::{Assembler, example, try_kernel_text};
+use lanebook_replay::{BankModel, Kernel, Launch, Memory, Param, run};
+use std::collections::BTreeSet;
+
+const PHASES: &str = include_str!("../../replay/fixtures/lds_phases.jsonl");
+/// What the replay runs.
+const REPLAYED: [&str; 3] = ["gfx90a", "gfx942", "gfx950"];
+
+fn archs() -> impl Iterator<Item = (&'static str, &'static str)> {
+    TABLES.archs.iter().filter(|arch| TABLES.isa(arch.isa).is_some_and(|isa| isa.name == "amdgcn")).map(|arch| (arch.name, arch.target))
+}
+
+fn gemm(threads: u32) -> String {
+    let text = example("gemm.tile");
+    assert!(text.contains("threads = 128"));
+    text.replace("threads = 128", &format!("threads = {threads}"))
+}
+
+fn params(ids: &[(lanebook_replay::BufferId, u32, u32)], rest: &[u32]) -> Vec<Param> {
+    let each = ids.iter().flat_map(|&(id, rows, cols)| [Param::Buffer(id), Param::U32(rows), Param::U32(cols), Param::U32(cols)]);
+    each.chain(rest.iter().map(|&n| Param::U32(n))).collect()
+}
+
+fn banks(arch: &str) -> BankModel {
+    BankModel::from_jsonl(if arch == "gfx90a" { "gfx942" } else { arch }, PHASES).expect("phases")
+}
+
+/// Each either assembles for its own target, or is refused for want of registers or of a matrix instruction; and no kernel is refused
+/// everywhere.
+#[test]
+fn everything_assembles_or_is_refused_with_figures() {
+    let (mut taken, mut names) = (0, 0);
+    for (arch, target) in archs() {
+        let transpose = try_kernel_text(&example("transpose.tile"), arch).unwrap_or_else(|e| panic!("{arch}: {e}"));
+        let mut texts = vec![transpose];
+        let small = example("gemm.tile").replace("128x128", "32x32").replace("128x64", "32x64").replace("64x128", "64x32");
+        for (what, program) in [("128 threads", gemm(128)), ("256 threads", gemm(256)), ("a small tile", small)] {
+            match try_kernel_text(&program, arch) {
+                Ok(text) => texts.push(text),
+                Err(why) => {
+                    let stated = ["Pool {", "NoMatrixAtom", "Registers", "Class {"].iter().any(|word| why.contains(word));
+                    assert!(stated, "{arch}, {what}: {why}");
+                    assert!(what != "a small tile" || !why.contains("Pool {"), "{arch}, {what}: {why}");
+                    println!("{arch}, {what}: {why}");
+                }
+            }
+        }
+        names += 1;
+        taken += texts.len() - 1;
+        for text in &texts {
+            assemble(arch, target, text);
+            if target.starts_with("gfx120") {
+                scalars_are_waited_for(arch, text);
+            }
+        }
+    }
+    assert!(names >= 18 && taken >= 25, "{names} architectures, {taken} products");
+}
+
+fn assemble(arch: &str, target: &str, text: &str) {
+    // The wave size stands in the text's kernel descriptor; the assembler wants to know it before.
+    let wave = if arch.ends_with(".w64") { "+wavefrontsize64" } else { "" };
+    Assembler::of(arch).assemble_with(text, target, wave).unwrap_or_else(|said| panic!("{arch}: {said}\n{text}"));
+}
+
+/// Numbers of the scalar registers in an operand.
+fn scalars(operand: &str) -> Vec<u32> {
+    let Some(rest) = operand.trim().strip_prefix('s') else { return Vec::new() };
+    let number = |text: &str| text.parse::<u32>().ok();
+    match rest.strip_prefix('[').and_then(|r| r.strip_suffix(']')).and_then(|r| r.split_once(':')) {
+        Some((first, last)) => number(first).zip(number(last)).map_or(Vec::new(), |(first, last)| (first..=last).collect()),
+        None => number(rest).into_iter().collect(),
+    }
+}
+
+/// gfx12: a scalar register that a vector instruction ever reads (by pairs), written by a scalar one, may be read again only behind
+/// `s_wait_alu depctr_sa_sdst(0)`; one that a vector instruction writes, by vector ones only behind `depctr_va_sdst(0)`.
+fn scalars_are_waited_for(arch: &str, text: &str) {
+    let lines: Vec<(&str, Vec<&str>)> = text
+        .lines()
+        .map(str::trim)
+        .filter_map(|line| line.split_once(' '))
+        .map(|(word, rest)| (word, rest.split(',').flat_map(|part| part.split_whitespace().next()).collect()))
+        .collect();
+    let vector = |word: &str| ["v_", "ds_", "global_"].iter().any(|kind| word.starts_with(kind));
+    let computes =
+        |word: &str| word.starts_with("s_") && !["s_load", "s_wait", "s_barrier", "s_cbranch", "s_branch", "s_nop"].iter().any(|w| word.starts_with(w));
+    let sources = |word: &str, operands: &[&str]| -> Vec<u32> {
+        let skip = usize::from((computes(word) && !word.starts_with("s_cmp")) || word.starts_with("v_"));
+        operands.iter().skip(skip).flat_map(|operand| scalars(operand)).collect()
+    };
+    let read: BTreeSet<u32> = lines.iter().filter(|(word, _)| vector(word)).flat_map(|(word, operands)| sources(word, operands)).map(|s| s / 2).collect();
+    let (mut by_scalar, mut by_vector) = (BTreeSet::new(), BTreeSet::new());
+    let mut waits = 0;
+    for (word, operands) in &lines {
+        if *word == "s_wait_alu" {
+            waits += 1;
+            match operands.first() {
+                Some(&"depctr_sa_sdst(0)") => by_scalar.clear(),
+                Some(&"depctr_va_sdst(0)") => by_vector.clear(),
+                _ => {}
+            }
+        }
+        for register in sources(word, operands) {
+            if (computes(word) || word.starts_with("v_")) && by_scalar.contains(&register) {
+                panic!("{arch}: `{word}` {operands:?} reads s{register} too early\n{text}");
+            }
+            assert!(!word.starts_with("v_") || !by_vector.contains(&register), "{arch}: `{word}` {operands:?} reads s{register} too early\n{text}");
+        }
+        let written = operands.first().map_or(Vec::new(), |operand| scalars(operand));
+        for register in written.into_iter().filter(|register| read.contains(&(register / 2))) {
+            if computes(word) && !word.starts_with("s_cmp") {
+                by_scalar.insert(register);
+            } else if word.starts_with("v_") {
+                by_vector.insert(register);
+            }
+        }
+    }
+    assert!(waits > 0, "{arch}: no wait at all\n{text}");
+}
+
+#[test]
+fn products_are_right() {
+    let (m, n, k) = (256u32, 256u32, 128u32);
+    let a: Vec<f32> = (0..m * k).map(|i| ((i * 7 + i / k) % 13) as f32 - 6.0).collect();
+    let b: Vec<f32> = (0..k * n).map(|i| ((i * 5 + i / n) % 11) as f32 - 5.0).collect();
+    for arch in REPLAYED {
+        for threads in [128, 256] {
+            let text = try_kernel_text(&gemm(threads), arch).unwrap_or_else(|e| panic!("{arch}: {e}"));
+            let mut memory = Memory::new();
+            let (ia, ib, ic) = (memory.add_f16("A", &a), memory.add_f16("B", &b), memory.add_f32("C", &vec![7.0; (m * n) as usize]));
+            let kernel = Kernel::parse_amdgcn(&text).unwrap_or_else(|e| panic!("{arch}: {e}\n{text}"));
+            let launch = Launch::new(threads, params(&[(ia, m, k), (ib, k, n), (ic, m, n)], &[128, 0, k])).banks(banks(arch));
+            run(&kernel, &launch, &mut memory).unwrap_or_else(|f| panic!("{arch}, {threads} threads: {f}\n{text}"));
+            for (at, &got) in memory.f32s(ic).iter().enumerate() {
+                let (i, j) = (at as u32 / n, at as u32 % n);
+                let want = if i >= 128 && j < 128 { (0..k).map(|x| a[(i * k + x) as usize] * b[(x * n + j) as usize]).sum() } else { 7.0 };
+                assert_eq!(got, want, "{arch}, {threads} threads: row {i}, column {j}");
+            }
+        }
+    }
+}
+
+#[test]
+fn transposes_are_right() {
+    let (rows, cols) = (128u32, 64u32);
+    let a: Vec<f32> = (0..rows * cols).map(|i| i as f32).collect();
+    for arch in REPLAYED {
+        let text = try_kernel_text(&example("transpose.tile"), arch).unwrap_or_else(|e| panic!("{arch}: {e}"));
+        let mut memory = Memory::new();
+        let (ia, ib) = (memory.add_f32("A", &a), memory.add_f32("B", &vec![-1.0; (rows * cols) as usize]));
+        let kernel = Kernel::parse_amdgcn(&text).unwrap_or_else(|e| panic!("{arch}: {e}\n{text}"));
+        let launch = Launch::new(128, params(&[(ia, rows, cols), (ib, cols, rows)], &[64, 0])).banks(banks(arch));
+        run(&kernel, &launch, &mut memory).unwrap_or_else(|f| panic!("{arch}: {f}\n{text}"));
+        for (at, &got) in memory.f32s(ib).iter().enumerate() {
+            let (i, j) = (at as u32 / rows, at as u32 % rows);
+            let want = if j >= 64 { a[(j * cols + i) as usize] } else { -1.0 };
+            assert_eq!(got, want, "{arch}: row {i}, column {j}");
+        }
+    }
+}
