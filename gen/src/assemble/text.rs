@@ -34,6 +34,8 @@ enum Form {
     Low,
     /// Immediates at their highest.
     High,
+    /// Optional ones left out.
+    Bare,
     /// An operand in another of its classes.
     Class(u8, ClassId),
     /// An integer in place of a register.
@@ -44,7 +46,7 @@ enum Form {
 /// a label is wanted.
 #[must_use]
 pub fn forms(isa: &Isa<'_>, instance: &Instance<'_>, label: &str) -> Vec<String> {
-    let mut forms = vec![Form::Plain, Form::Low, Form::High];
+    let mut forms = vec![Form::Plain, Form::Low, Form::High, Form::Bare];
     for (number, operand) in (0u8..).zip(instance.atom.operands) {
         if operand.implicit || matches!(operand.role, Role::Immediate | Role::Label) {
             continue;
@@ -77,6 +79,7 @@ fn text(isa: &Isa<'_>, instance: &Instance<'_>, label: &str, form: Form) -> Stri
                 let value = match form {
                     Form::Low => low,
                     Form::High => high,
+                    Form::Bare => 0,
                     _ => high.min(16),
                 };
                 if value != 0 {
