@@ -220,7 +220,8 @@ fn declarations(isa: &Isa<'_>, register_decl: &Frame, count: usize) -> String {
     isa.classes.iter().filter(|class| !class.declared.is_empty()).map(one).collect()
 }
 
-/// A text without the numbers of its registers and immediates; those of the instruction's name stay.
+/// A text without the numbers of its registers (those behind a letter, or in a range `[8:9]`); those of the instruction's name and
+/// numbers that stand by themselves stay.
 #[must_use]
 pub fn shape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -231,14 +232,21 @@ pub fn shape(text: &str) -> String {
         let (name, operands) = line.split_once(' ').unwrap_or((line, ""));
         out.push_str(name);
         out.push(' ');
-        let mut digits = false;
+        let (mut before, mut bracket, mut dropped) = (' ', false, false);
         for c in operands.chars() {
-            if !c.is_ascii_digit() {
+            if c.is_ascii_digit() {
+                let starts = !before.is_ascii_digit();
+                dropped = if starts { before.is_ascii_alphabetic() || (bracket && matches!(before, '[' | ':')) } else { dropped };
+                if !dropped {
+                    out.push(c);
+                } else if starts {
+                    out.push('#');
+                }
+            } else {
+                bracket = c == '[' || (bracket && c != ']');
                 out.push(c);
-            } else if !digits {
-                out.push('#');
             }
-            digits = c.is_ascii_digit();
+            before = c;
         }
     }
     out
@@ -303,8 +311,9 @@ mod tests {
 
     #[test]
     fn shapes() {
-        assert_eq!(shape("v_add_u32 v8, v9, 64"), shape("v_add_u32 v10, v11, 0"));
-        assert_eq!(shape("ds_read2_b32 v[8:9], v10 offset0:1"), "ds_read2_b32 v[#:#], v# offset#:#");
+        assert_eq!(shape("v_add_u32 v8, v9, 64"), shape("v_add_u32 v10, v11, 64"));
+        assert_eq!(shape("ds_read2_b32 v[8:9], v10 offset1:16"), "ds_read2_b32 v[#:#], v# offset#:16");
+        assert_ne!(shape("cp.async [%r8], [%rd9], 16;"), shape("cp.async [%r8], [%rd9], 4;"));
         assert_ne!(shape("v_add_u32 v8, v9, v10"), shape("v_add_u16 v8, v9, v10"));
         assert_ne!(shape("v_add_u32 v8, v9, v10"), shape("v_add_u32 v8, v9, s10"));
     }
