@@ -69,7 +69,7 @@ impl Chooser<'_, '_, '_, '_> {
             let per_atom = usize::from(warps).checked_add(1)?;
             let have = arch.atoms.get(number.checked_div(per_atom)?)?;
             let along_m = u8::try_from(number.checked_rem(per_atom)?).ok()?;
-            let atom = tables.atom(have.atom).filter(|atom| have.native && atom.class == AtomClass::Matrix)?;
+            let atom = tables.atom(have.atom).filter(|atom| atom.class == AtomClass::Matrix)?;
             let shape = atom.product()?;
             let alone = warps.checked_sub(together(atom, shape.d)?)?;
             let takes = |operand: u8, v: Value| dtype(v).is_some_and(|dtype| atom.takes(operand, dtype));
@@ -79,11 +79,17 @@ impl Chooser<'_, '_, '_, '_> {
             let split = (along_m, alone.checked_sub(along_m)?);
             Product::new(have.atom, atom, tile, widths, split).filter(|p| p.c.lane.len() == usize::from(wave))
         };
+        let is_native = |id| arch.atoms.iter().any(|have| have.atom == id && have.native);
         let numbers = arch.atoms.len().saturating_mul(usize::from(warps).saturating_add(1));
         let mut order: heapless::Vec<(u32, u16), MAX_PRODUCTS> = heapless::Vec::new();
         let mut why = PlanError::NoMatrixAtom(op);
-        for number in 0..numbers {
-            if let Some(product) = candidate(number) {
+        for native in [true, false] {
+            // What the assembler would expand is no machine instruction: only where there is none.
+            if !order.is_empty() {
+                break;
+            }
+            for number in 0..numbers {
+                let Some(product) = candidate(number).filter(|p| is_native(p.atom) == native) else { continue };
                 let registers = product.in_registers().map(Fragment::registers).max().unwrap_or(0);
                 if registers > MAX_REGISTERS {
                     let fewest = if let PlanError::Registers { registers, .. } = why { registers } else { u16::MAX };

@@ -45,7 +45,7 @@ impl Report<'_> {
             OpRole::Matrix => {
                 let p = plan.product_of(op)?;
                 let (m, n) = p.product.warps;
-                Some(format!("{} x{}, warps {}x{} -> {}", self.atom(p.product.atom), p.product.count(), 1u32 << m, 1u32 << n, tile()?))
+                Some(format!("{} x{}, warps {}x{} -> {}", self.product(p), p.product.count(), 1u32 << m, 1u32 << n, tile()?))
             }
             OpRole::Copy | OpRole::Load | OpRole::Store => {
                 let m = plan.move_of(op)?;

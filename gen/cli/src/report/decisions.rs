@@ -56,7 +56,7 @@ impl Report<'_> {
                 table.row(head.into_iter().chain(tail));
             } else if let Some(p) = plan.product_of(op) {
                 let dash = || "-".to_string();
-                let tail = [self.atom(p.product.atom).to_string(), p.product.count().to_string(), dash(), dash(), dash(), dash(), dash(), dash()];
+                let tail = [self.product(p), p.product.count().to_string(), dash(), dash(), dash(), dash(), dash(), dash()];
                 table.row(head.into_iter().chain(tail));
             }
         }

@@ -2,7 +2,7 @@
 use super::Report;
 use lanebook::ir::{Op, Program, Value};
 use lanebook::map::{Fragment, SharedLayout, TileShape};
-use lanebook::plan::End;
+use lanebook::plan::{End, ProductPlan};
 use lanebook_draw::notation::{post, tirx};
 use lanebook_tables::AtomId;
 
@@ -68,6 +68,25 @@ impl Report<'_> {
     /// The name of an atom.
     pub fn atom(&self, id: AtomId) -> &str {
         self.tables.atom(id).map_or("?", |a| a.name)
+    }
+
+    /// The matrix instruction of a product, with what was chosen in place of its parameters; and whether the assembler expands it.
+    pub fn product(&self, p: &ProductPlan) -> String {
+        let Some(atom) = self.tables.atom(p.product.atom) else { return "?".into() };
+        let (mut name, shape) = (atom.name.to_string(), p.product.shape);
+        let instance = atom.with_columns(shape.n);
+        let values = [(shape.a, self.program.operand(p.op, 0)), (shape.b, self.program.operand(p.op, 1)), (shape.d, self.program.result(p.op, 0))];
+        for (param, vary) in atom.params() {
+            let typed = |k: u8| atom.operands.get(usize::from(k)).and_then(|o| o.vary).is_some_and(|v| v.typed_by == Some(param));
+            let dtype = values.into_iter().find(|(k, _)| typed(*k)).and_then(|(_, v)| self.program.type_of(v?).dtype);
+            let word = dtype.and_then(|t| atom.word_of(param, t)).and_then(|at| vary.words.get(usize::from(at))).map(|w| w.text.to_string());
+            let value = instance.and_then(|i| i.value(param)).map(|v| v.to_string());
+            if let (Some(operand), Some(text)) = (atom.operands.get(usize::from(param)), word.or(value)) {
+                name = name.replace(&format!("{{{}}}", operand.name), &text);
+            }
+        }
+        let native = self.arch.atoms.iter().any(|have| have.atom == p.product.atom && have.native);
+        if native { name } else { format!("{name} (expanded)") }
     }
 
     /// One end of a movement in full.

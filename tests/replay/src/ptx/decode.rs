@@ -95,6 +95,16 @@ impl<'a> Words<'a> {
         self.pick(Ty::parse).ok_or_else(|| "no known type suffix".to_string())
     }
 
+    /// The element type of a matrix operand: also the 8-bit floats, which no other instruction has.
+    pub fn element(&mut self) -> Decoded<Ty> {
+        let narrow = |word| match word {
+            "e4m3" => Some(Ty::E4m3),
+            "e5m2" => Some(Ty::E5m2),
+            other => Ty::parse(other),
+        };
+        self.pick(narrow).ok_or_else(|| "no known element type".to_string())
+    }
+
     pub fn require(&mut self, word: &str) -> Decoded<()> {
         if self.take(word) { Ok(()) } else { Err(format!("expected the suffix `.{word}`")) }
     }

@@ -123,10 +123,11 @@ pub(super) fn mma(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
     if w.rest.len() != 4 {
         return Err("expected four type suffixes".to_string());
     }
-    let (d_ty, a, b, c_ty) = (w.ty()?, w.ty()?, w.ty()?, w.ty()?);
+    let (d_ty, a, b, c_ty) = (w.ty()?, w.element()?, w.element()?, w.ty()?);
     let known = match (a, b, d_ty) {
         (Ty::F16, Ty::F16, Ty::F32 | Ty::F16) | (Ty::Bf16, Ty::Bf16, Ty::F32) => k == 8 || k == 16,
         (Ty::Tf32, Ty::Tf32, Ty::F32) => k == 4 || k == 8,
+        (Ty::E4m3 | Ty::E5m2, Ty::E4m3 | Ty::E5m2, Ty::F32 | Ty::F16) => k == 16 || k == 32,
         (Ty::S(8) | Ty::U(8), Ty::S(8) | Ty::U(8), Ty::S(32)) => k == 16 || k == 32,
         _ => false,
     };

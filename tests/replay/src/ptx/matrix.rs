@@ -8,7 +8,7 @@ use super::op::{Addr, MmaForm, Reg, Src, Ty};
 use super::register::Cell;
 use super::run::{LANES, Machine, Run, Warp, lanes};
 use crate::fault::{Clash, FaultKind};
-use crate::number::{bf16_to_f32, f16_to_f32, f32_to_f16};
+use crate::number::{f16_to_f32, f32_to_f16};
 use crate::report::{MatrixEvent, Space};
 use crate::tags::Tag;
 
@@ -144,14 +144,7 @@ impl Warp {
                 let cell = self.get(m, lane, *reg)?;
                 for i in 0..per_register {
                     let raw = cell.value >> (i * bits) & ((1 << bits) - 1);
-                    let value = match ty {
-                        Ty::F16 => f16_to_f32(raw as u16).into(),
-                        Ty::Bf16 => bf16_to_f32(raw as u16).into(),
-                        Ty::S(8) => f64::from(raw as u8 as i8),
-                        Ty::U(8) => f64::from(raw as u8),
-                        // tf32: the low 13 bits are ignored.
-                        _ => f32::from_bits(raw as u32 & !0x1fff).into(),
-                    };
+                    let value = super::unit::value(ty, raw);
                     put(lane as u32, r as u32 * per_register + i, per_register, value);
                     tags.push(cell.tags[(i * bits / 16) as usize]);
                 }

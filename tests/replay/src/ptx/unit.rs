@@ -68,14 +68,9 @@ pub(super) fn wgmma(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
         Some((n.parse::<u32>().ok()?, k.parse::<u32>().ok()?))
     });
     let (n, k) = shape.ok_or("expected m64nNkK")?;
-    let narrow = |w: &mut Words<'_>| match w.pick(|x| ["e4m3", "e5m2"].iter().position(|t| *t == x)) {
-        Some(0) => Ok(Ty::E4m3),
-        Some(_) => Ok(Ty::E5m2),
-        None => w.ty(),
-    };
     // The accumulator's type stands first.
     let acc = w.ty()?;
-    let (a_ty, b_ty) = (narrow(w)?, narrow(w)?);
+    let (a_ty, b_ty) = (w.element()?, w.element()?);
     if a_ty.bits() != b_ty.bits() || k * a_ty.bits() != 256 || n % 8 != 0 || !(8..=256).contains(&n) {
         return Err("this shape and these types are not modelled".to_string());
     }
@@ -145,7 +140,8 @@ impl Descriptor {
     }
 }
 
-fn value(ty: Ty, raw: u64) -> f64 {
+/// The value of an element's bits.
+pub(super) fn value(ty: Ty, raw: u64) -> f64 {
     match ty {
         Ty::F16 => f16_to_f32(raw as u16).into(),
         Ty::Bf16 => bf16_to_f32(raw as u16).into(),
@@ -153,6 +149,7 @@ fn value(ty: Ty, raw: u64) -> f64 {
         Ty::E5m2 => e5m2_to_f32(raw as u8).into(),
         Ty::S(8) => f64::from(raw as u8 as i8),
         Ty::U(8) => f64::from(raw as u8),
+        // tf32: the low 13 bits are ignored.
         _ => f32::from_bits(raw as u32 & !0x1fff).into(),
     }
 }
