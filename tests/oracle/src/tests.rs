@@ -37,6 +37,24 @@ fn a_wrong_answer_is_a_difference() {
     assert!(!report_on("ours", &record("composition", pair, r#"{"ok":"3:3"}"#)).passed());
 }
 
+/// What an assembler takes is claimed for those targets and no others.
+#[test]
+fn a_wrong_target_is_a_difference() {
+    let record = |mnemonic: &str, asm: &str, accepts: &str| format!(r#"{{"mnemonic":"{mnemonic}","asm":"{asm}","accepts":[{accepts}]}}"#);
+    let right = r#""gfx942","gfx950","gfx1250","gfx1251""#;
+    let line = "v_lshl_add_u64 v[0:1], v[2:3], 3, v[4:5]";
+    assert!(report_on("taken", &record("v_lshl_add_u64", line, right)).passed());
+    for wrong in [r#""gfx942","gfx950""#, r#""gfx90a","gfx942","gfx950","gfx1250","gfx1251""#] {
+        assert!(!report_on("not-taken", &record("v_lshl_add_u64", line, wrong)).passed(), "{wrong}");
+    }
+    let odd = "v_lshl_add_u64 v[1:2], v[2:3], 3, v[4:5]";
+    assert!(!report_on("odd", &record("v_lshl_add_u64", odd, right)).passed(), "an odd tuple");
+    assert!(
+        !report_on("instruction", r#"{"gfx":"gfx942","inst":"v_mfma_f32_16x16x32_f16","asm":"v_mfma_f32_16x16x32_f16 v[0:3], v[8:11], v[12:15], v[0:3]"}"#)
+            .passed()
+    );
+}
+
 #[test]
 fn what_cannot_be_read_or_is_not_known_is_reported() {
     let good = record("size", r#"{"layout":"4:1"}"#, r#"{"ok":"4"}"#);

@@ -1,8 +1,9 @@
 //! AMD matrix, LDS and transposing-load layouts, and what assemblers take, against the tables.
 //!
 //! Rules: everything is compared exactly, lane by lane, register by register, with each architecture that a record names and
-//! each wave size it is for; an architecture or instruction that the tables do not have is a difference. Two rules excuse: a
-//! record that calls itself contested may differ, and a note about how a file was made states nothing.
+//! each wave size it is for; an architecture or instruction that the tables do not have is a difference, and so is one that they have and the assembler does not. Rules
+//! excuse: a record that calls itself contested may differ; a note about how a file was made states nothing; of an instruction with two
+//! names the tables have one; offsets below M0 and odd tuples are narrower in the tables on purpose.
 
 mod assembly;
 mod lds;
