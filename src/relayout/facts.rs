@@ -106,10 +106,17 @@ pub(super) fn linear(program: &Program<'_, '_>, arch: Option<ArchId>, text: &str
 pub(super) fn map_of(program: &Program<'_, '_>, arch: Option<ArchId>, encoding: &triton::Encoding, shape: &Shape, out: &mut Linear<Hw, Logical>) -> Option<()> {
     let mut room = [0u32; triton::MAX_RANK];
     let extents = extents(shape, &mut room)?;
-    *out = match arch {
-        Some(arch) => encoding::to_linear(program.tables(), arch, encoding, extents).ok()?,
-        None => triton::to_linear(encoding, extents, &NoTiles).ok()?,
-    };
+    match arch {
+        Some(arch) => *out = encoding::to_linear(program.tables(), arch, encoding, extents).ok()?,
+        None => plain_map(encoding, extents, out)?,
+    }
+    Some(())
+}
+
+/// The map of an encoding without matrix tiles.
+#[inline(never)]
+fn plain_map(encoding: &triton::Encoding, extents: &[u32], out: &mut Linear<Hw, Logical>) -> Option<()> {
+    *out = triton::to_linear(encoding, extents, &NoTiles).ok()?;
     Some(())
 }
 
