@@ -5,7 +5,7 @@ use crate::ir::{AttrValue, Encoding, Program, Shape, Type};
 use core::fmt::Write;
 use heapless::String;
 use lanebook_layout::notation::ttg;
-use lanebook_layout::triton::{self, NoTiles};
+use lanebook_layout::triton;
 use lanebook_layout::{AxisId, Hw, Linear, Logical};
 use lanebook_tables::ArchId;
 
@@ -102,22 +102,20 @@ pub(super) fn linear(program: &Program<'_, '_>, arch: Option<ArchId>, text: &str
     map_of(program, arch, &encoding, shape, out)
 }
 
-/// An encoding's map at a shape.
+/// An encoding's map at a shape. One that takes a matrix instruction's tile has one only when the target is known; for the others it
+/// does not matter.
 pub(super) fn map_of(program: &Program<'_, '_>, arch: Option<ArchId>, encoding: &triton::Encoding, shape: &Shape, out: &mut Linear<Hw, Logical>) -> Option<()> {
     let mut room = [0u32; triton::MAX_RANK];
     let extents = extents(shape, &mut room)?;
-    match arch {
-        Some(arch) => *out = encoding::to_linear(program.tables(), arch, encoding, extents).ok()?,
-        None => plain_map(encoding, extents, out)?,
+    let tiles = matches!(encoding.base, triton::Base::NvidiaMma(_) | triton::Base::AmdMfma(_) | triton::Base::AmdWmma(_));
+    let arch = arch.or(if tiles { None } else { Some(ArchId(0)) })?;
+    match encoding::to_linear(program.tables(), arch, encoding, extents) {
+        Ok(map) => {
+            *out = map;
+            Some(())
+        }
+        Err(_) => None,
     }
-    Some(())
-}
-
-/// The map of an encoding without matrix tiles.
-#[inline(never)]
-fn plain_map(encoding: &triton::Encoding, extents: &[u32], out: &mut Linear<Hw, Logical>) -> Option<()> {
-    *out = triton::to_linear(encoding, extents, &NoTiles).ok()?;
-    Some(())
 }
 
 /// What is to be remembered of a text at a shape, if its map is known.

@@ -196,15 +196,10 @@ impl<'p, 's, 't> Sheets<'p, 's, 't> {
     #[inline(never)]
     fn named(&self, order: &[u8], shape: &Shape, map: &Linear<Hw, Logical>, text: &mut Text) -> Option<()> {
         let mut encoding = facts::blank();
-        self.transposed(order, text, &mut encoding)?;
+        facts::read(self.program, text, &mut encoding)?;
+        transposed(order, &mut encoding)?;
         self.has_map(&encoding, shape, map).then_some(())?;
         facts::print_encoding(&encoding, text)
-    }
-    #[inline(never)]
-    fn transposed(&self, order: &[u8], text: &str, out: &mut triton::Encoding) -> Option<()> {
-        facts::read(self.program, text, out)?;
-        *out = infer::transposed_encoding(out, order)?;
-        Some(())
     }
     #[inline(never)]
     fn has_map(&self, encoding: &triton::Encoding, shape: &Shape, map: &Linear<Hw, Logical>) -> bool {
@@ -236,6 +231,13 @@ impl<'p, 's, 't> Sheets<'p, 's, 't> {
         };
         (along(AxisId::LANE), along(AxisId::WARP))
     }
+}
+
+/// Puts a transposed encoding in an encoding's place.
+#[inline(never)]
+fn transposed(order: &[u8], encoding: &mut triton::Encoding) -> Option<()> {
+    *encoding = infer::transposed_encoding(encoding, order)?;
+    Some(())
 }
 
 /// Puts what is made of a map in its place.

@@ -230,21 +230,20 @@ fn ordered(shape: &Extents, order: &Order, out: &mut Linear<Hw, Logical>) -> Res
             found: u8::try_from(order.len()).unwrap_or(u8::MAX),
         });
     }
-    let mut columns = [0u64; MAX_BITS];
-    let mut slots = columns.iter_mut();
+    let mut ins = Dims::new();
+    ins.push(AxisId::M, outs.bits())?;
+    ins.push(AxisId::BLOCK, 0)?;
+    *out = Linear::zero(ins, outs);
+    let mut at = 0u8;
     for dim in order.iter().map(AxisId::dim) {
-        for bit in 0..outs.bits_of(dim) {
-            let column = outs.insert(1u64.wrapping_shl(u32::from(bit)), dim)?;
-            if let Some(slot) = slots.next() {
-                *slot = column;
+        for bit in 0..out.outs().bits_of(dim) {
+            let column = out.outs().insert(1u64.wrapping_shl(u32::from(bit)), dim)?;
+            // An order that names a dimension twice says more than there is; what is too much is left out.
+            if at < out.ins().bits_of(AxisId::M) {
+                out.set_column(AxisId::M, at, column)?;
             }
+            at = at.saturating_add(1);
         }
     }
-    let total = outs.bits();
-    let mut ins = Dims::new();
-    ins.push(AxisId::M, total)?;
-    ins.push(AxisId::BLOCK, 0)?;
-    let used = columns.get(..usize::from(total)).unwrap_or(&[]);
-    *out = Linear::from_columns(ins, outs, used)?;
     Ok(())
 }
