@@ -6,6 +6,7 @@
 #[cfg(test)]
 extern crate std;
 
+pub mod anchor;
 pub mod assign;
 pub mod check;
 pub mod compile;

@@ -4,8 +4,9 @@
 //! out, or an analysis refuses, the program is as it was before the pass. Planning and emission (`infer`, `assign`, `place`,
 //! `emit`, `check` in a pipeline) are entry points of their own and not run here.
 
+use crate::anchor::{self, Anchoring, Room, Wishes};
 use crate::ir::{ErrorKind, Node, Program, TileGraph};
-use crate::passes::{self, Analysis, Context, Event};
+use crate::passes::{self, Analysis, ChoiceError, Context, Event};
 use crate::relayout;
 use crate::rewrite::{RunError, Stats, Work, run};
 use heapless::VecView;
@@ -27,11 +28,38 @@ pub fn apply(
     program: &mut Program<'_, '_>,
     work: &mut VecView<Node>,
     fuel: &mut u32,
+    trace: impl FnMut(Event),
+) -> Result<Stats, PassError> {
+    apply_with(tables, name, program, &mut Lent { work, fuel, room: None, wishes: Wishes::default() }, trace)
+}
+
+/// What a pass works with, lent by the caller.
+#[derive(Debug)]
+pub struct Lent<'l, 'r> {
+    /// Nodes to look at.
+    pub work: &'l mut VecView<Node>,
+    /// Changes that may be made.
+    pub fuel: &'l mut u32,
+    /// Room for passes that choose layouts; the others need none.
+    pub room: Option<&'l mut Room<'r>>,
+    /// What they are asked for.
+    pub wishes: Wishes,
+}
+
+/// [`apply`] with room for passes that choose layouts.
+///
+/// # Errors
+/// See [`PassError`]; the program is then unchanged. Layouts that were made meanwhile stay in the room's book, unused.
+pub fn apply_with(
+    tables: &Tables<'_>,
+    name: &str,
+    program: &mut Program<'_, '_>,
+    lent: &mut Lent<'_, '_>,
     mut trace: impl FnMut(Event),
 ) -> Result<Stats, PassError> {
     let pass = tables.rules.passes.iter().find(|p| p.name == name).ok_or(PassError::Unknown)?;
     let mark = program.mark();
-    let outcome = whole(tables, pass, program, work, fuel, &mut trace);
+    let outcome = whole(tables, pass, program, lent, &mut trace);
     match outcome {
         Ok(_) => program.keep(mark),
         Err(_) => program.undo(mark),
@@ -45,19 +73,18 @@ fn whole(
     tables: &Tables<'_>,
     pass: &Pass<'_>,
     program: &mut Program<'_, '_>,
-    work: &mut VecView<Node>,
-    fuel: &mut u32,
+    lent: &mut Lent<'_, '_>,
     trace: &mut impl FnMut(Event),
 ) -> Result<Stats, PassError> {
     let last_word = PassStep::Analysis(Analysis::WeighConversions.name());
     let weighed = pass.steps.iter().any(|step| matches!((step, &last_word), (PassStep::Analysis(a), PassStep::Analysis(b)) if a == b));
     if !weighed {
-        return steps(tables, pass.steps, program, work, fuel, trace);
+        return steps(tables, pass.steps, program, lent, trace);
     }
     let graph = |kind| PassError::Run(RunError::Graph(kind));
     let before = relayout::bill(program).map_err(graph)?;
     let mark = program.mark();
-    let mut stats = match steps(tables, pass.steps, program, work, fuel, trace) {
+    let mut stats = match steps(tables, pass.steps, program, lent, trace) {
         Ok(stats) => stats,
         Err(error) => {
             program.undo(mark);
@@ -69,7 +96,7 @@ fn whole(
         return Ok(stats);
     }
     program.undo(mark);
-    let again = steps(tables, &[last_word], program, work, fuel, trace)?;
+    let again = steps(tables, &[last_word], program, lent, trace)?;
     stats.visited = stats.visited.saturating_add(again.visited);
     stats.applied = stats.applied.saturating_add(again.applied);
     Ok(stats)
@@ -80,8 +107,7 @@ fn steps(
     tables: &Tables<'_>,
     steps: &[PassStep<'_>],
     program: &mut Program<'_, '_>,
-    work: &mut VecView<Node>,
-    fuel: &mut u32,
+    lent: &mut Lent<'_, '_>,
     trace: &mut impl FnMut(Event),
 ) -> Result<Stats, PassError> {
     let mut total = Stats::default();
@@ -90,20 +116,23 @@ fn steps(
             PassStep::Rules { phase, sweeps } => (phase, sweeps),
             PassStep::Analysis(name) => {
                 let Some(analysis) = Analysis::named(name) else { continue };
-                let mut cx = Context::new(program, work, fuel, trace);
-                let changes = match analysis {
-                    Analysis::WeighConversions => {
+                let wishes = lent.wishes;
+                let mut cx = Context::new(program, lent.work, lent.fuel, trace);
+                let changes = match (analysis, &mut lent.room) {
+                    (Analysis::WeighConversions, _) => {
                         cx.begin(analysis);
                         relayout::run(&mut cx)
                     }
-                    other => passes::run(&mut cx, other),
+                    (analysis, _) if !anchor::chooses(analysis) => passes::run(&mut cx, analysis),
+                    (analysis, Some(room)) => anchor::run(&mut Anchoring { cx: &mut cx, tables, room, wishes }, analysis),
+                    (_, None) => Err(PassError::Choice(ChoiceError::NoRoom)),
                 }?;
                 total.applied = total.applied.saturating_add(changes);
                 continue;
             }
         };
         for _ in 0..sweeps {
-            let stats = sweep(tables, phase, program, work, fuel, trace).map_err(PassError::Run)?;
+            let stats = sweep(tables, phase, program, lent.work, lent.fuel, trace).map_err(PassError::Run)?;
             total.visited = total.visited.saturating_add(stats.visited);
             total.applied = total.applied.saturating_add(stats.applied);
             if stats.applied == 0 {

@@ -19,6 +19,8 @@ pub struct RulePart {
     pub rules: t::Rules<'static>,
     /// Cost weights.
     pub weights: t::Weights,
+    /// How passes give layouts to operations.
+    pub anchors: t::Anchors<'static>,
     /// Operation names and aliases.
     pub op_names: t::NameMap<'static>,
 }
@@ -56,6 +58,7 @@ pub fn lower(model: &HwModel, rules: &RulePart) -> t::Tables<'static> {
         sources: list(model.sources.iter().map(|s| t::Source { key: text(&s.key), title: text(&s.title) })),
         units: crate::lower_units::units(model),
         weights: rules.weights,
+        anchors: rules.anchors,
         arch_names: named(&model.arch_names),
         atom_names: named(&model.atom_names),
         dtype_names: named(&model.dtype_names),
@@ -348,6 +351,7 @@ impl RulePart {
             reduce_lane: 0,
             reduce_warp: 0,
         },
+        anchors: t::Anchors::EMPTY,
         op_names: t::NameMap::EMPTY,
     };
 }

@@ -384,7 +384,17 @@ impl Parser<'_, '_, '_> {
             return self.put(pushed, token).map(|_| ());
         }
         self.take(Lexeme::Char(b'<'))?;
-        self.operand(op)?;
+        let inner = self.peek();
+        if inner.kind == Lexeme::Word && matches!(self.lexer.slice(inner), "true" | "false") {
+            self.next();
+            let literal = self.literal(inner)?;
+            let value = self.program.literal_value(literal);
+            let value = self.put(value, inner)?;
+            let pushed = self.program.push_operand(op, value, UseKind::Main);
+            self.put(pushed, inner)?;
+        } else {
+            self.operand(op)?;
+        }
         self.take(Lexeme::Char(b'>'))?;
         Ok(())
     }

@@ -228,6 +228,11 @@ impl<'t> Program<'_, 't> {
         self.pools.aliases.iter().find(|alias| self.text(alias.name) == name).map(|alias| self.text(alias.body))
     }
 
+    /// Aliases in the order of the text: name without `#`, and what stands behind it.
+    pub fn aliases(&self) -> impl Iterator<Item = (Name, Name)> + Clone + '_ {
+        self.pools.aliases.iter().map(|alias| (alias.name, alias.body))
+    }
+
     // ---- loops
     /// The parts of a counted loop.
     #[must_use]

@@ -147,7 +147,7 @@ fn offset_value(cx: &mut Context<'_, '_, '_>, offset: Offset) -> Result<Value, P
 }
 
 /// The first declared operation of a role.
-pub(super) fn of_role(program: &Program<'_, '_>, role: OpRole) -> Option<lanebook_tables::OpId> {
+pub(crate) fn of_role(program: &Program<'_, '_>, role: OpRole) -> Option<lanebook_tables::OpId> {
     let found = program.tables().ops.iter().position(|decl| decl.role == role)?;
     u16::try_from(found).ok().map(lanebook_tables::OpId)
 }

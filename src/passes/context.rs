@@ -27,11 +27,17 @@ pub enum Analysis {
     ResolveAgents,
     /// `weigh-conversions`: values are computed in the layouts in which that is cheapest ([`relayout`](crate::relayout)).
     WeighConversions,
+    /// `assign-layouts`: loads, stores, atomics and copies get layouts, group by group.
+    AssignLayouts,
+    /// `coalesce`: accesses through pointers get nested tiles that follow runs of addresses.
+    Coalesce,
+    /// `anchor-products`: matrix products get an instruction, its accumulators and operands.
+    AnchorProducts,
 }
 
 impl Analysis {
     /// Every analysis that rewrites programs.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 11] = [
         Self::RemoveDeadArgs,
         Self::RemoveAliases,
         Self::PropagateBuffers,
@@ -40,6 +46,9 @@ impl Analysis {
         Self::Slice,
         Self::ResolveAgents,
         Self::WeighConversions,
+        Self::AssignLayouts,
+        Self::Coalesce,
+        Self::AnchorProducts,
     ];
 
     /// How pipelines spell it.
@@ -54,6 +63,9 @@ impl Analysis {
             Self::Slice => "slice",
             Self::ResolveAgents => "resolve-agents",
             Self::WeighConversions => "weigh-conversions",
+            Self::AssignLayouts => "assign-layouts",
+            Self::Coalesce => "coalesce",
+            Self::AnchorProducts => "anchor-products",
         }
     }
     /// The analysis of a name.

@@ -1,5 +1,5 @@
 //! Why a pass changed nothing: below the analyses that say so and the pipeline that hands it on.
-use super::Diagnostic;
+use super::{ChoiceError, Diagnostic};
 use crate::ir::{ErrorKind, Op};
 use crate::rewrite::RunError;
 
@@ -12,6 +12,8 @@ pub enum PassError {
     Unknown,
     /// A run ended early.
     Run(RunError<ErrorKind>),
+    /// No layouts could be chosen.
+    Choice(ChoiceError),
     /// An analysis cannot do what the program asks for.
     Refused {
         /// Why, with its fixed text.

@@ -8,12 +8,13 @@
 //! caller lends. An analysis that fails says why, and [`pipeline::apply`](crate::pipeline::apply) then restores the program.
 //! Diagnostics have fixed texts, byte for byte those of the notes that they come from.
 //!
-//! Does not: choose layouts or instructions.
+//! Does not: choose layouts or instructions; analyses that do are in `anchor`, above.
 //!
 //! | file | what |
 //! | --- | --- |
 //! | `context` | worklist, fuel, events |
 //! | `diagnostic` | texts |
+//! | `choice` | why layouts could not be chosen |
 //! | `dead_args` | region arguments that only feed themselves |
 //! | `propagate` `unify` | conversions: backward through buffers, forward through registers, across regions |
 //! | `slice` | loops in parts |
@@ -22,6 +23,7 @@
 mod agent;
 mod alias;
 mod base;
+mod choice;
 mod context;
 mod dead_args;
 mod diagnostic;
@@ -30,11 +32,13 @@ mod propagate;
 mod slice;
 mod unify;
 
+pub use choice::{ChoiceError, ChoicePool};
 pub use context::{Analysis, Event};
 pub use diagnostic::Diagnostic;
 pub use error::PassError;
 
-pub(crate) use context::Context;
+pub(crate) use alias::of_role;
+pub(crate) use context::{Context, edit};
 
 /// Runs an analysis; answers how many changes it made.
 pub(crate) fn run(cx: &mut Context<'_, '_, '_>, analysis: Analysis) -> Result<u32, PassError> {
@@ -47,8 +51,8 @@ pub(crate) fn run(cx: &mut Context<'_, '_, '_>, analysis: Analysis) -> Result<u3
         Analysis::UnifyRegions => unify::run(cx)?,
         Analysis::Slice => slice::run(cx)?,
         Analysis::ResolveAgents => agent::run(cx)?,
-        // Needs maps of layouts, which lie above: the pipeline calls it.
-        Analysis::WeighConversions => {}
+        // These need what lies above, maps of layouts, architectures, room of their own: the pipeline runs them.
+        Analysis::WeighConversions | Analysis::AssignLayouts | Analysis::Coalesce | Analysis::AnchorProducts => {}
     }
     Ok(cx.changes())
 }

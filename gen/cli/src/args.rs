@@ -151,6 +151,12 @@ pub struct Opt {
     /// Keep operations that are not declared, and take undefined names for arguments
     #[arg(long)]
     pub loose: bool,
+    /// Architecture for passes that choose layouts; without it the module's target (`lanebook arch` lists them)
+    #[arg(long, value_name = "ARCH")]
+    pub arch: Option<String>,
+    /// Take descriptors (TMA) for loads, stores and copies wherever they are legal
+    #[arg(long)]
+    pub prefer_tma: bool,
     /// Most changes, over all passes
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     pub fuel: u32,

@@ -47,7 +47,12 @@ plain_enums!(
     Word,
     Major,
     TensorUse,
-    Unit
+    Unit,
+    AxisWord,
+    Accumulators,
+    SubAxis,
+    Bucket,
+    Family
 );
 
 /// Structs with public fields; all of them must be named.
@@ -67,7 +72,7 @@ macro_rules! structs {
     (@nothing $life:lifetime) => { "" };
 }
 structs! {
-    Tables<'_> { isas, archs, atoms, dtypes, ops, rules, accesses, tags, sources, units, weights, arch_names, atom_names, dtype_names, op_names }
+    Tables<'_> { isas, archs, atoms, dtypes, ops, rules, accesses, tags, sources, units, weights, anchors, arch_names, atom_names, dtype_names, op_names }
     NameMap<'_> { key, displacements, entries }
     Isa<'_> {
         name, classes, tuples, prologue, param, param_separator, register_decl, shared_decl, shared_decl_dynamic, epilogue, label_suffix, comment, param_base,
@@ -131,6 +136,14 @@ structs! {
     }
     MapElement<'_> { name, bits, shared_bits, align_bytes, box_inner, extent_multiple, codes }
     Interleave<'_> { name, rank_min, align_bytes, swizzle, rows, codes }
+    Anchors<'_> { targets, dtypes, meanings, accesses, units, candidates }
+    AnchorTarget<'_> { text, arch }
+    DtypeName<'_> { text, dtype }
+    Meaning<'_> { op, word }
+    PointerAccess<'_> { op, pointer, writes, most }
+    LaneElements<'_> { isa, elements }
+    ProductUnit<'_> { arch, accumulators, version, transposes, plain_bytes }
+    CandidateRule { role, memory, axis, bucket, family, from, to, bulk, align_bytes }
     Weights {
         shared_transaction, tensor_cycle, register, instruction, address, global_segment, matrix_cycle, pad_kib, loop_trips, convert_byte, convert_elements, convert_bits, work_byte, load_byte, reduce_lane, reduce_warp,
     }

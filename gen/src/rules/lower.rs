@@ -39,6 +39,7 @@ pub fn lower(model: &RuleModel) -> RulePart {
         ops,
         rules,
         weights: model.weights.unwrap_or(RulePart::EMPTY.weights),
+        anchors: super::anchors::lower(&model.anchors, &model.candidates),
         op_names: perfect(&model.ops.names.numbered().collect::<Vec<_>>()).leak(),
     }
 }

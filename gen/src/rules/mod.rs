@@ -6,6 +6,7 @@
 //!
 //! What a rule may say is documented in `rules/README.md`. Proofs are made by the crate `lanebook-proofs` (`tests/proofs`),
 //! which reads the [`RuleModel`]; here only their certificates are checked.
+pub mod anchors;
 pub mod canonical;
 pub mod certificate;
 pub mod lower;
@@ -51,6 +52,10 @@ pub struct RuleModel {
     pub weights: Option<Weights>,
     /// Instruction sets with those that they extend.
     pub families: Vec<(IsaId, Vec<IsaId>)>,
+    /// Names and forms with which layouts are given to products and accesses.
+    pub anchors: anchors::AnchorsFile,
+    /// Candidates that operations have.
+    pub candidates: Vec<anchors::CandidateEntry>,
     /// Certificates as committed.
     pub certificates: Vec<Certificate>,
 }
@@ -92,6 +97,8 @@ pub fn compile(sources: &Sources, loaded: &Loaded, hw: &HwModel, diags: &mut Dia
                 }
             }
             "rules/cost.ron" => model.weights = reader.file::<schema::Weights>().map(schema::Weights::value),
+            "rules/anchors.ron" => model.anchors = reader.file().map(|file| anchors::resolve(file, hw, diags)).unwrap_or_default(),
+            "rules/candidates.ron" => model.candidates = reader.file().map(|file| anchors::candidates(file, diags)).unwrap_or_default(),
             certificate::FILE => model.certificates = reader.file().map(certificate::resolve).unwrap_or_default(),
             name => files.push((id, name.to_string())),
         }

@@ -192,6 +192,7 @@ static TOY: Tables<'static> = Tables {
     sources: &[],
     units: lanebook_tables::Units::EMPTY,
     weights: WEIGHTS,
+    anchors: lanebook_tables::Anchors::EMPTY,
     arch_names: NameMap::EMPTY,
     atom_names: NameMap::EMPTY,
     dtype_names: NameMap::EMPTY,

@@ -6,6 +6,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+mod anchor;
 mod arch;
 mod atom;
 mod matrix;
@@ -16,6 +17,9 @@ mod rule;
 mod template;
 mod unit;
 
+pub use anchor::{
+    Accumulators, AnchorTarget, Anchors, AxisWord, Bucket, CandidateRule, DtypeName, Family, LaneElements, Meaning, PointerAccess, ProductUnit, SubAxis,
+};
 pub use arch::{
     Arch, ArchAtom, BankModel, Counter, Hazard, HazardUse, Isa, Operandless, RegisterClass, RegisterKind, SharedLimits, SyncRule, SyncStep, TupleStyle,
 };
@@ -97,6 +101,8 @@ pub struct Tables<'a> {
     pub units: Units<'a>,
     /// Cost weights and tie-breaks.
     pub weights: Weights,
+    /// How passes give layouts to operations.
+    pub anchors: Anchors<'a>,
     /// Architecture names to [`ArchId`].
     pub arch_names: NameMap<'a>,
     /// Atom names to [`AtomId`].

@@ -487,6 +487,9 @@ pub const ANALYSES: &[&str] = &[
     "slice",
     "resolve-agents",
     "weigh-conversions",
+    "assign-layouts",
+    "coalesce",
+    "anchor-products",
 ];
 
 /// One step of a pipeline.

@@ -1,8 +1,9 @@
 //! What the tests of passes share: reading texts, running passes, comparing what comes out.
 use lanebook::TABLES;
+use lanebook::anchor::{Room as ChoiceRoom, RoomStorage, Wishes};
 use lanebook::ir::{Node, Options, Plain, Program, Storage, parse, print, verify};
 use lanebook::passes::Event;
-use lanebook::pipeline::{PassError, apply};
+use lanebook::pipeline::{Lent, PassError, apply_with};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
@@ -92,6 +93,23 @@ pub struct Outcome {
     pub findings: Vec<(&'static str, String)>,
 }
 
+/// Room for layouts that passes make.
+pub type Choices = RoomStorage<512, 8192, 512>;
+
+/// Storage for layouts on the heap, made on a stack that is large enough.
+#[must_use]
+pub fn choices() -> Box<Choices> {
+    std::thread::Builder::new().stack_size(16 << 20).spawn(|| Box::new(Choices::new())).expect("a thread").join().expect("it is made")
+}
+
+/// A program's text with the layouts that passes made.
+#[must_use]
+pub fn printed_with(program: &Program<'_, '_>, room: &ChoiceRoom<'_>) -> String {
+    let mut out = String::new();
+    print(program, &room.book, &mut out).expect("it prints");
+    out
+}
+
 /// Runs a pass over a text with plenty of fuel; on an error also checks that the program is as it was.
 pub fn run(text: &str, pass: &str) -> Result<Outcome, PassError> {
     run_with(text, pass, 100_000)
@@ -99,11 +117,19 @@ pub fn run(text: &str, pass: &str) -> Result<Outcome, PassError> {
 
 /// The same with this much fuel.
 pub fn run_with(text: &str, pass: &str, fuel: u32) -> Result<Outcome, PassError> {
+    run_wishing(text, pass, fuel, Wishes::default())
+}
+
+/// The same, with what a caller may ask for.
+pub fn run_wishing(text: &str, pass: &str, fuel: u32, wishes: Wishes) -> Result<Outcome, PassError> {
+    let mut made = choices();
+    let mut room = made.room();
     with(text, SNIPPET, |program| {
         let before = printed(program);
         let (mut steps, mut findings, mut fuel) = (Vec::new(), Vec::new(), fuel);
         let mut storage = Box::new(heapless::Vec::<Node, 8192>::new());
-        let outcome = apply(&TABLES, pass, program, storage.as_mut_view(), &mut fuel, |event| match event {
+        let mut lent = Lent { work: storage.as_mut_view(), fuel: &mut fuel, room: Some(&mut room), wishes };
+        let outcome = apply_with(&TABLES, pass, program, &mut lent, |event| match event {
             Event::Rule { rule, .. } => steps.push(TABLES.rules.rule(rule).map_or("?", |rule| rule.name)),
             Event::Change { analysis, .. } => steps.push(analysis.name()),
             Event::Finding { diagnostic, at } => findings.push((diagnostic.text(), at)),
@@ -113,10 +139,10 @@ pub fn run_with(text: &str, pass: &str, fuel: u32) -> Result<Outcome, PassError>
             return Err(error);
         }
         if let Err(error) = verify(program) {
-            panic!("{pass} left {error:?}\n{before}\n--- became\n{}", printed(program));
+            panic!("{pass} left {error:?}\n{before}\n--- became\n{}", printed_with(program, &room));
         }
         let findings = findings.into_iter().map(|(text, at)| (text, program.op_name(at).to_string())).collect();
-        Ok(Outcome { text: renumbered(&printed(program)), steps, findings })
+        Ok(Outcome { text: renumbered(&printed_with(program, &room)), steps, findings })
     })
 }
 

@@ -5,16 +5,20 @@ use crate::output;
 use crate::problem::{Excerpt, Problem, Problems};
 use crate::report::refusal::of_program;
 use crate::tables::counted;
+use lanebook::anchor::{RoomStorage, Wishes};
 use lanebook::ir::{self, ErrorKind, Node, Op, Place, Program};
-use lanebook::passes::{Analysis, Event};
-use lanebook::pipeline::{PassError, apply};
+use lanebook::passes::{Analysis, ChoiceError, Event};
+use lanebook::pipeline::{Lent, PassError, apply_with};
 use lanebook::rewrite::RunError;
 use lanebook_gen::suggest::nearest;
-use lanebook_tables::{PassStep, Tables};
+use lanebook_tables::{ArchId, PassStep, Tables};
 use std::fmt::Write;
 
 /// Operations, values, operands, attributes, types, regions and undo records that there is room for.
 type ProgramRoom = ir::Storage<8192, 16384, 32768, 16384, 1024, 1024, 65000>;
+
+/// Layouts that are made, values, classes of accesses that there is room for.
+type ChoiceRoom = RoomStorage<1024, 32768, 1024>;
 
 /// Entries of the worklist.
 const WORK: usize = 65_000;
@@ -28,32 +32,86 @@ pub fn run(args: &Opt, tables: &Tables<'_>) -> Result<(), Problems> {
     let Some(file) = args.file.as_deref() else {
         return Err(Problem::usage("no program is named", "lanebook opt FILE --passes a,b,c; `-` reads standard input").into());
     };
-    let source = read(Some(file))?;
+    let mut source = read(Some(file))?;
+    let arch = args.arch.as_deref().map(|name| find(tables, name)).transpose()?;
+    let wishes = Wishes { arch, prefer_bulk: args.prefer_tma };
     let options = ir::Options { keep_unknown: args.loose, free_names: args.loose };
-    let mut storage = Box::new(ProgramRoom::new());
-    let mut program = ir::parse(storage.pools(), tables, &source.text, options).map_err(|error| of_program(tables, &source, &error))?;
-    ir::verify(&mut program).map_err(|error| of_program(tables, &source, &error))?;
     let mut out = String::new();
-    let mut work = Box::new(heapless::Vec::<Node, WORK>::new());
     let mut left = args.fuel;
+    let mut last = None;
     for pass in passes {
+        // Each pass reads the text that the one before it left: layouts that it made have no other name.
+        if let Some(text) = last.take() {
+            source = Source { name: format!("{}, as the passes before {pass} left it", file.display()), text };
+        }
+        last = Some(one(args, tables, pass, &source, options, wishes, &mut left, &mut out)?);
+    }
+    if !args.print_after_all {
+        match last {
+            Some(text) => out.push_str(&text),
+            None => out.push_str(&normal(tables, &source, options)?),
+        }
+    }
+    Ok(output::write(args.output.as_deref(), &out)?)
+}
+
+/// An architecture by its name.
+fn find(tables: &Tables<'_>, name: &str) -> Result<ArchId, Problem> {
+    tables.arch_named(name).ok_or_else(|| {
+        let known: Vec<&str> = tables.archs.iter().map(|arch| arch.name).collect();
+        let near = nearest(name, known.iter().copied()).map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+        Problem::usage(format!("unknown architecture `{name}`"), format!("{near}known: {}", known.join(", ")))
+    })
+}
+
+/// The program in the printer's spelling.
+fn normal(tables: &Tables<'_>, source: &Source, options: ir::Options) -> Result<String, Problems> {
+    let mut storage = Box::new(ProgramRoom::new());
+    let mut program = ir::parse(storage.pools(), tables, &source.text, options).map_err(|error| of_program(tables, source, &error))?;
+    ir::verify(&mut program).map_err(|error| of_program(tables, source, &error))?;
+    let mut out = String::new();
+    print(&program, &ir::Plain, &mut out)?;
+    Ok(out)
+}
+
+/// One pass over a text; what it reports goes to `out`, the text after it is the answer.
+#[allow(clippy::too_many_arguments)]
+fn one(
+    args: &Opt,
+    tables: &Tables<'_>,
+    pass: &str,
+    source: &Source,
+    options: ir::Options,
+    wishes: Wishes,
+    left: &mut u32,
+    out: &mut String,
+) -> Result<String, Problems> {
+    let mut storage = Box::new(ProgramRoom::new());
+    let mut program = ir::parse(storage.pools(), tables, &source.text, options).map_err(|error| of_program(tables, source, &error))?;
+    ir::verify(&mut program).map_err(|error| of_program(tables, source, &error))?;
+    let mut work = Box::new(heapless::Vec::<Node, WORK>::new());
+    let mut lent_room = Box::new(ChoiceRoom::new());
+    let mut room = lent_room.room();
+    let mut text = String::new();
+    {
         let (mut lines, mut findings) = (Vec::new(), Vec::new());
-        let outcome = apply(tables, pass, &mut program, work.as_mut_view(), &mut left, |event| match event {
+        let mut lent = Lent { work: work.as_mut_view(), fuel: left, room: Some(&mut room), wishes };
+        let outcome = apply_with(tables, pass, &mut program, &mut lent, |event| match event {
             Event::Rule { rule, at } => lines.push((tables.rules.rule(rule).map_or("?", |rule| rule.name), Some(at))),
             Event::Change { analysis, .. } => lines.push((analysis.name(), None)),
             Event::Finding { diagnostic, at } => findings.push((diagnostic.text(), at)),
         });
-        let stats = outcome.map_err(|error| refused(&program, &source, pass, error))?;
+        let stats = outcome.map_err(|error| refused(&program, source, pass, error))?;
         ir::verify(&mut program).map_err(|error| {
             let place = program.place(error.at.op.unwrap_or_else(|| program.first(program.root()).expect("an operation that is wrong")));
             excerpted(
                 Problem::internal(format!("pass {pass} left a program that is not well formed: {}", error.kind.message()), "report this with the program"),
-                &source,
+                source,
                 place,
             )
         })?;
         for (text, at) in findings {
-            eprintln!("warning: {}: {pass}: {}: {text}", position(&source, program.place(at)), program.op_name(at));
+            eprintln!("warning: {}: {pass}: {}: {text}", position(source, program.place(at)), program.op_name(at));
         }
         if args.trace {
             for (number, (name, _)) in lines.iter().enumerate() {
@@ -62,17 +120,17 @@ pub fn run(args: &Opt, tables: &Tables<'_>) -> Result<(), Problems> {
         }
         if args.print_after_all {
             let _ = writeln!(out, "// ---- after {pass}: {}", counted(stats.applied as usize, "change"));
-            print(&program, &mut out)?;
         }
     }
-    if !args.print_after_all {
-        print(&program, &mut out)?;
+    print(&program, &room.book, &mut text)?;
+    if args.print_after_all {
+        out.push_str(&text);
     }
-    Ok(output::write(args.output.as_deref(), &out)?)
+    Ok(text)
 }
 
-fn print(program: &Program<'_, '_>, out: &mut String) -> Result<(), Problem> {
-    ir::print(program, &ir::Plain, out).map_err(|_| Problem::internal("the program cannot be written as text", "report this with the program"))
+fn print(program: &Program<'_, '_>, annotate: &dyn ir::Annotate, out: &mut String) -> Result<(), Problem> {
+    ir::print(program, annotate, out).map_err(|_| Problem::internal("the program cannot be written as text", "report this with the program"))
 }
 
 /// What a rule says, behind its name in a trace.
@@ -131,6 +189,14 @@ fn refused(program: &Program<'_, '_>, source: &Source, pass: &str, error: PassEr
         }
         PassError::Run(RunError::Graph(ErrorKind::Capacity { pool, limit })) => {
             Problem::refused(format!("{pass}: more than {limit} {}", pool.describe()), "the program is unchanged; split it")
+        }
+        PassError::Choice(ChoiceError::NoArch) => Problem::refused(format!("{pass}: for no architecture that the tables have"), "name one with --arch"),
+        PassError::Choice(ChoiceError::NoWarps) => Problem::refused(
+            format!("{pass}: the program does not say how many warps work together"),
+            "give the function `threads`, or the module `ttg.num-warps`",
+        ),
+        PassError::Choice(ChoiceError::Full { pool, capacity }) => {
+            Problem::refused(format!("{pass}: more than {capacity} {}", pool.describe()), "the program is unchanged; split it")
         }
         other => Problem::internal(format!("{pass}: {other:?}"), "report this with the program"),
     }

@@ -1,0 +1,225 @@
+//! How passes give layouts to operations: `rules/anchors.ron` and `rules/candidates.ron`.
+//!
+//! Names of architectures and element types are checked here and kept as names: a build may have fewer architectures.
+use super::schema::Bare;
+use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::lower::{list, text};
+use crate::model::HwModel;
+use crate::schema::Name;
+use crate::spanned::Spanned;
+use crate::suggest::remedy;
+use lanebook_tables as t;
+use serde::Deserialize;
+
+/// `rules/anchors.ron`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AnchorsFile {
+    /// Modules' target attributes and architectures.
+    pub targets: Vec<(Name, Name)>,
+    /// Foreign names of element types.
+    pub dtypes: Vec<(Name, Name)>,
+    /// What integer operations do to runs of neighbours.
+    pub meanings: Vec<(Name, Spanned<Bare>)>,
+    /// Operations that access memory through tiles of pointers.
+    pub accesses: Vec<AccessEntry>,
+    /// Matrix instructions to ask for.
+    pub units: Vec<UnitEntry>,
+}
+
+/// One access.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "access")]
+pub struct AccessEntry {
+    /// The operation.
+    pub op: Name,
+    /// Operand with the pointers.
+    pub pointer: u8,
+    /// It may write.
+    pub writes: bool,
+    /// Most elements of a lane, by instruction set.
+    #[serde(default)]
+    pub most: Vec<(Name, u16)>,
+}
+
+/// One kind of matrix instruction, for some architectures.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "unit")]
+pub struct UnitEntry {
+    /// The architectures.
+    pub archs: Vec<Name>,
+    /// How accumulators are written: `warp`, `group`, `wave`, `narrow`.
+    pub accumulators: Spanned<Bare>,
+    /// Version in the encoding.
+    pub version: (u8, u8),
+    /// The transposed product may be asked for.
+    #[serde(default)]
+    pub transposes: bool,
+    /// Not for 8-bit floats.
+    #[serde(default)]
+    pub plain_bytes: bool,
+}
+
+/// One entry of `rules/candidates.ron`: the same for several axes.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "candidates")]
+pub struct CandidateEntry {
+    /// Role of the operation.
+    pub role: Spanned<Bare>,
+    /// Kind of its memory.
+    pub memory: Spanned<Bare>,
+    /// What its tile is to a product.
+    pub axes: Vec<Spanned<Bare>>,
+    /// Where the tile goes.
+    pub bucket: Spanned<Bare>,
+    /// In what kind of layout.
+    pub family: Spanned<Bare>,
+    /// By movers from here to there.
+    pub movers: (Spanned<Bare>, Spanned<Bare>),
+    /// By descriptor.
+    #[serde(default)]
+    pub bulk: bool,
+    /// Least alignment in bytes.
+    pub align: u16,
+}
+
+const AXIS_WORDS: [(&str, t::AxisWord); 16] = [
+    ("range", t::AxisWord::Range),
+    ("add", t::AxisWord::Add),
+    ("sub", t::AxisWord::Sub),
+    ("mul", t::AxisWord::Mul),
+    ("div", t::AxisWord::Div),
+    ("rem", t::AxisWord::Rem),
+    ("and", t::AxisWord::And),
+    ("or", t::AxisWord::Or),
+    ("xor", t::AxisWord::Xor),
+    ("shl", t::AxisWord::Shl),
+    ("shr", t::AxisWord::Shr),
+    ("extremum", t::AxisWord::Extremum),
+    ("compare", t::AxisWord::Compare),
+    ("select", t::AxisWord::Select),
+    ("pointer", t::AxisWord::Pointer),
+    ("same", t::AxisWord::Same),
+];
+const ACCUMULATORS: [(&str, t::Accumulators); 4] =
+    [("warp", t::Accumulators::Warp), ("group", t::Accumulators::Group), ("wave", t::Accumulators::Wave), ("narrow", t::Accumulators::Narrow)];
+const ROLES: [(&str, t::OpRole); 6] = [
+    ("load", t::OpRole::Load),
+    ("store", t::OpRole::Store),
+    ("copy", t::OpRole::Copy),
+    ("atomic", t::OpRole::Atomic),
+    ("index", t::OpRole::Index),
+    ("alloc", t::OpRole::Alloc),
+];
+const SPACES: [(&str, t::Space); 4] =
+    [("register", t::Space::Register), ("shared", t::Space::Shared), ("global", t::Space::Global), ("tensor", t::Space::Tensor)];
+const AXES: [(&str, t::SubAxis); 5] = [("a", t::SubAxis::A), ("b", t::SubAxis::B), ("c", t::SubAxis::C), ("d", t::SubAxis::D), ("free", t::SubAxis::Free)];
+const BUCKETS: [(&str, t::Bucket); 2] = [("register", t::Bucket::Register), ("memory", t::Bucket::Memory)];
+const FAMILIES: [(&str, t::Family); 4] =
+    [("shared", t::Family::Shared), ("blocked", t::Family::Blocked), ("dot_operand", t::Family::DotOperand), ("linear", t::Family::Linear)];
+
+fn word<T: Copy>(words: &[(&str, T)], name: &Spanned<Bare>, kind: &str, diags: &mut Diagnostics) -> T {
+    let found = words.iter().find(|(word, _)| *word == name.value.0);
+    if found.is_none() {
+        let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+        diags.push(Diagnostic::at(name.span, format!("unknown {kind} `{}`", name.value.0)).help(format!("known: {}", known.join(", "))));
+    }
+    found.or(words.first()).map(|(_, value)| *value).expect("every list of words has one")
+}
+
+/// Checks the names of a file.
+pub(super) fn resolve(file: AnchorsFile, hw: &HwModel, diags: &mut Diagnostics) -> AnchorsFile {
+    let archs = || hw.archs.iter().map(|arch| arch.name.as_str());
+    let arch = |name: &Name, diags: &mut Diagnostics| {
+        if hw.arch_named(name).is_none() {
+            let help = remedy(name, archs(), "architectures stand in hw-tables");
+            diags.push(Diagnostic::at(name.span, format!("unknown architecture `{}`", name.value)).help(help));
+        }
+    };
+    for (_, name) in &file.targets {
+        arch(name, diags);
+    }
+    for name in file.units.iter().flat_map(|unit| &unit.archs) {
+        arch(name, diags);
+    }
+    for (_, name) in &file.dtypes {
+        if hw.dtype_named(name).is_none() {
+            diags.push(Diagnostic::at(name.span, format!("unknown element type `{}`", name.value)).help("hw-tables/dtypes.ron lists them"));
+        }
+    }
+    for (name, _) in file.accesses.iter().flat_map(|access| &access.most) {
+        if !hw.isas.iter().any(|isa| *isa.name == name.value) {
+            diags.push(Diagnostic::at(name.span, format!("unknown instruction set `{}`", name.value)).help("rules/isa has them"));
+        }
+    }
+    for (_, name) in &file.meanings {
+        word(&AXIS_WORDS, name, "meaning", diags);
+    }
+    for unit in &file.units {
+        word(&ACCUMULATORS, &unit.accumulators, "kind of accumulators", diags);
+    }
+    file
+}
+
+/// Checks the words of the candidates' file.
+pub(super) fn candidates(file: Vec<CandidateEntry>, diags: &mut Diagnostics) -> Vec<CandidateEntry> {
+    for entry in &file {
+        word(&ROLES, &entry.role, "role with candidates", diags);
+        word(&BUCKETS, &entry.bucket, "bucket", diags);
+        word(&FAMILIES, &entry.family, "family", diags);
+        for space in [&entry.memory, &entry.movers.0, &entry.movers.1] {
+            word(&SPACES, space, "memory space", diags);
+        }
+        for axis in &entry.axes {
+            word(&AXES, axis, "axis", diags);
+        }
+        if !entry.align.is_power_of_two() {
+            diags.push(Diagnostic::at(entry.role.span, format!("an alignment of {} bytes is no power of two", entry.align)).help("write 1, 2, 4, ..."));
+        }
+    }
+    file
+}
+
+/// As the tables have them.
+pub(super) fn lower(file: &AnchorsFile, candidates: &[CandidateEntry]) -> t::Anchors<'static> {
+    let quiet = &mut Diagnostics::default();
+    let pairs = |pairs: &[(Name, Name)]| pairs.iter().map(|(a, b)| (text(a), text(b))).collect::<Vec<_>>();
+    let (mut meanings, mut units, mut rules) = (Vec::new(), Vec::new(), Vec::new());
+    for (op, name) in &file.meanings {
+        meanings.push(t::Meaning { op: text(op), word: word(&AXIS_WORDS, name, "", quiet) });
+    }
+    for unit in &file.units {
+        for arch in &unit.archs {
+            let accumulators = word(&ACCUMULATORS, &unit.accumulators, "", quiet);
+            units.push(t::ProductUnit { arch: text(arch), accumulators, version: unit.version, transposes: unit.transposes, plain_bytes: unit.plain_bytes });
+        }
+    }
+    for entry in candidates {
+        for axis in &entry.axes {
+            rules.push(t::CandidateRule {
+                role: word(&ROLES, &entry.role, "", quiet),
+                memory: word(&SPACES, &entry.memory, "", quiet),
+                axis: word(&AXES, axis, "", quiet),
+                bucket: word(&BUCKETS, &entry.bucket, "", quiet),
+                family: word(&FAMILIES, &entry.family, "", quiet),
+                from: word(&SPACES, &entry.movers.0, "", quiet),
+                to: word(&SPACES, &entry.movers.1, "", quiet),
+                bulk: entry.bulk,
+                align_bytes: entry.align,
+            });
+        }
+    }
+    t::Anchors {
+        targets: list(pairs(&file.targets).into_iter().map(|(text, arch)| t::AnchorTarget { text, arch })),
+        dtypes: list(pairs(&file.dtypes).into_iter().map(|(text, dtype)| t::DtypeName { text, dtype })),
+        meanings: list(meanings),
+        accesses: list(file.accesses.iter().map(|access| t::PointerAccess {
+            op: text(&access.op),
+            pointer: access.pointer,
+            writes: access.writes,
+            most: list(access.most.iter().map(|(isa, elements)| t::LaneElements { isa: text(isa), elements: *elements })),
+        })),
+        units: list(units),
+        candidates: list(rules),
+    }
+}

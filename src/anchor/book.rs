@@ -1,0 +1,229 @@
+//! Layouts that passes make: where they are kept, and how they are printed.
+//!
+//! A program's text holds the layouts that it was written with; one that a pass makes is in no text. It goes into a [`Book`] lent
+//! by the caller, and types name it by [`Encoding::Handle`](crate::ir::Encoding::Handle). One that the program already has under
+//! an alias keeps that name. [`Book`] prints handles ([`Annotate`]) in the notation that reads them again.
+use crate::ir::{Annotate, Encoding, MAX_RANK, Name, Program, Shape};
+use core::fmt::{self, Write};
+use heapless::VecView;
+use lanebook_layout::notation::{ttg, ttg_print};
+use lanebook_layout::triton::{AmdMfma, AmdWmma, Base, Blocked, DotOp, Few, MAX_SLICES, NvidiaMma, NvmmaShared};
+
+/// The core of a layout that passes make or read.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::large_enum_variant, reason = "there is no heap to box on")]
+pub enum Core {
+    /// Nested tiles.
+    Blocked(Blocked),
+    /// Accumulators of one warp, or of a group of warps.
+    NvidiaMma(NvidiaMma),
+    /// Accumulators of a wave.
+    AmdMfma(AmdMfma),
+    /// Accumulators of a wave, one row or column in a lane.
+    AmdWmma(AmdWmma),
+    /// A tile in shared memory for descriptors.
+    Nvmma(NvmmaShared),
+    /// A tile in memory: extents, which dimension is contiguous, and its swizzle.
+    Tile(Tile),
+}
+
+/// A tile in memory.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Tile {
+    /// Extents in elements.
+    pub shape: Shape,
+    /// The last dimension is the contiguous one (else the first).
+    pub row_major: bool,
+    /// Bits that are XORed, low bits left alone, distance; of byte addresses. No bits: none.
+    pub swizzle: (u8, u8, u8),
+}
+
+/// A layout: its core, what is sliced off, and whether it is an operand of the core's instruction.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Made {
+    /// The core.
+    pub core: Core,
+    /// Dimensions that slices take out, innermost first.
+    pub slices: Few<u8, MAX_SLICES>,
+    /// Operand of the core's instruction.
+    pub dot: Option<DotOp>,
+}
+
+impl Made {
+    /// The core alone.
+    #[must_use]
+    pub fn of(core: Core) -> Self {
+        Self { core, slices: Few::new(), dot: None }
+    }
+    /// An operand of the core's instruction.
+    #[must_use]
+    pub fn operand(core: Core, op_idx: u8, k_width: u32) -> Self {
+        Self { dot: Some(DotOp { op_idx, k_width }), ..Self::of(core) }
+    }
+    /// Reads the text of an encoding; `None` for a layout of another kind.
+    #[must_use]
+    pub fn read(text: &str) -> Option<Self> {
+        if !text.starts_with("#ttg.") {
+            return None;
+        }
+        let encoding = ttg::parse(text).ok()?;
+        let core = match encoding.base {
+            Base::Blocked(it) => Core::Blocked(it),
+            Base::NvidiaMma(it) => Core::NvidiaMma(it),
+            Base::AmdMfma(it) => Core::AmdMfma(it),
+            Base::AmdWmma(it) => Core::AmdWmma(it),
+            Base::Nvmma(it) => Core::Nvmma(it),
+            _ => return None,
+        };
+        if encoding.partition.is_some() { None } else { Some(Self { core, slices: encoding.slices, dot: encoding.dot }) }
+    }
+    /// Prints it in the notation of its kind.
+    pub fn print(&self, out: &mut dyn Write) -> fmt::Result {
+        let base = match self.core {
+            Core::Blocked(it) => Base::Blocked(it),
+            Core::NvidiaMma(it) => Base::NvidiaMma(it),
+            Core::AmdMfma(it) => Base::AmdMfma(it),
+            Core::AmdWmma(it) => Base::AmdWmma(it),
+            Core::Nvmma(it) => Base::Nvmma(it),
+            Core::Tile(tile) => return tile.print(out),
+        };
+        let mut encoding = lanebook_layout::triton::Encoding::from(base);
+        (encoding.slices, encoding.dot) = (self.slices, self.dot);
+        ttg_print::print(&mut Sink(out), &encoding).map_err(|_| fmt::Error)
+    }
+}
+
+/// A sink of known size over any sink.
+struct Sink<'o>(&'o mut dyn Write);
+
+impl Write for Sink<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.write_str(text)
+    }
+}
+
+impl Tile {
+    /// As a descriptor: `<(128, 64), (64, 1), swizzle<3, 4, 3>>`.
+    fn print(&self, out: &mut dyn Write) -> fmt::Result {
+        let number = |out: &mut dyn Write, value: u64| crate::ir::print_integer(i64::try_from(value).unwrap_or(i64::MAX), out);
+        out.write_str("<(")?;
+        for (dimension, extent) in self.shape.iter().enumerate() {
+            out.write_str(if dimension > 0 { ", " } else { "" })?;
+            number(out, u64::from(extent.unwrap_or(0)))?;
+        }
+        out.write_str("), (")?;
+        for dimension in 0..self.shape.rank() {
+            out.write_str(if dimension > 0 { ", " } else { "" })?;
+            number(out, self.stride(dimension))?;
+        }
+        out.write_str(")")?;
+        let (b, m, s) = self.swizzle;
+        if b > 0 {
+            out.write_str(", swizzle<")?;
+            number(out, u64::from(b))?;
+            out.write_str(", ")?;
+            number(out, u64::from(m))?;
+            out.write_str(", ")?;
+            number(out, u64::from(s))?;
+            out.write_str(">")?;
+        }
+        out.write_str(">")
+    }
+    /// Elements between neighbours along a dimension.
+    #[must_use]
+    pub fn stride(&self, dimension: usize) -> u64 {
+        let extent = |at: usize| u64::from(self.shape.extent(at).unwrap_or(1));
+        let rank = self.shape.rank().min(MAX_RANK);
+        if self.row_major {
+            (dimension.saturating_add(1)..rank).fold(1, |product: u64, at| product.saturating_mul(extent(at)))
+        } else {
+            (0..dimension.min(rank)).fold(1, |product: u64, at| product.saturating_mul(extent(at)))
+        }
+    }
+}
+
+/// One layout of a book.
+#[derive(Copy, Clone, Debug)]
+pub struct Entry {
+    pub(super) made: Made,
+    /// What the program calls it, if it has it.
+    pub(super) name: Option<Name>,
+}
+
+/// Layouts that passes made, in storage lent by the caller. A program's handles are good for the book that they were made with.
+#[derive(Debug)]
+pub struct Book<'b> {
+    entries: &'b mut VecView<Entry>,
+}
+
+impl<'b> Book<'b> {
+    /// A book over lent storage; what is in it stays.
+    pub fn new(entries: &'b mut VecView<Entry>) -> Self {
+        Self { entries }
+    }
+    /// The layout of a handle.
+    #[must_use]
+    pub fn get(&self, handle: u16) -> Option<&Made> {
+        self.entries.get(usize::from(handle)).map(|entry| &entry.made)
+    }
+    /// How many layouts there is room for.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.entries.capacity()
+    }
+    /// Whether any layout was made that no text has.
+    #[must_use]
+    pub fn has_new(&self) -> bool {
+        self.entries.iter().any(|entry| entry.name.is_none())
+    }
+    /// Takes up the layouts that a program has under aliases. Without room for all of them the rest are made anew when wanted.
+    pub(super) fn read_aliases(&mut self, program: &Program<'_, '_>) {
+        for (name, body) in program.aliases() {
+            if self.entries.is_full() {
+                return;
+            }
+            if let Some(made) = Made::read(program.text(body))
+                && !self.entries.iter().any(|entry| entry.made == made)
+            {
+                let _ = self.entries.push(Entry { made, name: Some(name) });
+            }
+        }
+    }
+    /// How a type names a layout; `None` without room.
+    pub(super) fn encoding(&mut self, made: &Made) -> Option<Encoding> {
+        let at = match self.entries.iter().position(|entry| entry.made == *made) {
+            Some(at) => at,
+            None => {
+                self.entries.push(Entry { made: *made, name: None }).ok()?;
+                self.entries.len().saturating_sub(1)
+            }
+        };
+        let entry = self.entries.get(at)?;
+        Some(match entry.name {
+            Some(name) => Encoding::Alias(name),
+            None => Encoding::Handle(u16::try_from(at).ok()?),
+        })
+    }
+    /// The layout that a type's encoding stands for.
+    pub(super) fn read(&self, program: &Program<'_, '_>, encoding: Encoding) -> Option<Made> {
+        match encoding {
+            Encoding::Handle(handle) => self.get(handle).copied(),
+            Encoding::Alias(name) => {
+                let text = program.text(name);
+                let known = self.entries.iter().find(|entry| entry.name.is_some_and(|name| program.text(name) == text));
+                known.map(|entry| entry.made).or_else(|| Made::read(program.alias(text)?))
+            }
+            Encoding::Written(text) => Made::read(program.text(text)),
+            Encoding::None => None,
+        }
+    }
+}
+
+impl Annotate for Book<'_> {
+    fn handle(&self, number: u32, out: &mut dyn Write) -> fmt::Result {
+        match u16::try_from(number).ok().and_then(|handle| self.get(handle)) {
+            Some(made) => made.print(out),
+            None => Err(fmt::Error),
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Anchors: the layouts that loads, stores and products are given, from which conversions then follow.
+//!
+//! ```text
+//! rules/{anchors,candidates}.ron, hw-tables --> analyses named by rules/passes.ron --> types and attributes in the program
+//! ```
+//!
+//! Guarantees: all or nothing, as with every pass; no recursion, no allocation, no panic; what is made is in a [`Book`] that the
+//! caller lends, and is printed so that it reads back.
+//!
+//! Does not: remove conversions, place memory, or emit. No architecture is known by name here: a module's target is looked up in the rules.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `book` | layouts that passes made |
+//! | `axis` `runs` | how many neighbours count up, are equal, are multiples: for operations, for programs |
+//! | `blocked` `coalesce` | nested tiles for accesses through pointers |
+mod axis;
+mod blocked;
+mod book;
+mod coalesce;
+mod runs;
+
+pub use axis::{Facts, Runs};
+pub use blocked::Workers;
+pub use book::{Book, Core, Entry, Made, Tile};
+pub use coalesce::Class;
+
+use crate::ir::{AttrValue, Program, words};
+use crate::passes::{Analysis, ChoiceError, ChoicePool, Context, PassError, of_role};
+use heapless::VecView;
+use lanebook_tables::{Arch, ArchId, OpId, OpRole, Space, Tables};
+
+/// Storage that choosing layouts needs.
+#[derive(Debug)]
+pub struct Room<'r> {
+    /// Layouts that are made. Programs refer to them: it must live as long as they do.
+    pub book: Book<'r>,
+    /// What is known of values: one entry for each value (and operation) of the program.
+    pub facts: &'r mut VecView<Facts>,
+    /// Classes of linked accesses.
+    pub classes: &'r mut VecView<Class>,
+}
+
+/// What a caller may ask for.
+#[derive(Copy, Clone, Debug, Default)]
+pub struct Wishes {
+    /// The architecture; without it the program's module says it.
+    pub arch: Option<ArchId>,
+    /// Descriptors are taken wherever they are legal, even where they are dearer.
+    pub prefer_bulk: bool,
+}
+
+/// An analysis at work.
+pub(crate) struct Anchoring<'w, 'a, 's, 't, 'r> {
+    pub cx: &'w mut Context<'a, 's, 't>,
+    pub tables: &'w Tables<'w>,
+    pub room: &'w mut Room<'r>,
+    pub wishes: Wishes,
+}
+
+/// Runs one of the analyses that choose layouts; answers how many operations were given one.
+pub(crate) fn run(work: &mut Anchoring<'_, '_, '_, '_, '_>, analysis: Analysis) -> Result<u32, PassError> {
+    work.cx.begin(analysis);
+    if analysis == Analysis::Coalesce {
+        coalesce::run(work)?;
+    }
+    Ok(work.cx.changes())
+}
+
+/// Whether an analysis chooses layouts.
+#[must_use]
+pub(crate) const fn chooses(analysis: Analysis) -> bool {
+    matches!(analysis, Analysis::AssignLayouts | Analysis::Coalesce | Analysis::AnchorProducts)
+}
+
+fn full(pool: ChoicePool, capacity: usize) -> PassError {
+    PassError::Choice(ChoiceError::Full { pool, capacity: u32::try_from(capacity).unwrap_or(u32::MAX) })
+}
+
+/// An attribute of the module around a program's functions.
+fn module_attr(program: &Program<'_, '_>, key: &str) -> Option<AttrValue> {
+    program.ops(program.root()).find_map(|op| program.attr(op, key))
+}
+
+/// An integer attribute of the module.
+fn module_int(program: &Program<'_, '_>, key: &str) -> Option<u32> {
+    match module_attr(program, key)? {
+        AttrValue::Int(value, _) => u32::try_from(value).ok(),
+        _ => None,
+    }
+}
+
+/// The architecture that the caller wishes, or that the module names.
+pub(crate) fn arch_of(program: &Program<'_, '_>, tables: &Tables<'_>, wishes: &Wishes) -> Option<ArchId> {
+    if wishes.arch.is_some() {
+        return wishes.arch;
+    }
+    let Some(AttrValue::Str(target)) = module_attr(program, "target") else { return None };
+    let target = program.text(target);
+    tables.anchors.targets.iter().find(|known| known.text == target).and_then(|known| tables.arch_named(known.arch))
+}
+
+impl<'w> Anchoring<'w, '_, '_, '_, '_> {
+    pub(self) fn arch(&self) -> Result<&'w Arch<'w>, PassError> {
+        let arch = arch_of(self.cx.program, self.tables, &self.wishes);
+        arch.and_then(|arch| self.tables.arch(arch)).ok_or(PassError::Choice(ChoiceError::NoArch))
+    }
+    /// Lanes and warps: as the module says, else as the first function's work items.
+    pub(self) fn workers(&self) -> Result<Workers, PassError> {
+        let program = &*self.cx.program;
+        let wave = || self.arch().ok().and_then(|arch| arch.wave_lanes.first()).map(|lanes| u32::from(*lanes));
+        let lanes = module_int(program, "threads-per-warp").or_else(wave);
+        let threads = || program.functions().find_map(|function| program.int_attr(function, words::THREADS)).and_then(|n| u32::try_from(n).ok());
+        let warps = module_int(program, "num-warps").or_else(|| threads()?.checked_div(lanes?));
+        match (lanes, warps) {
+            (Some(lanes), Some(warps)) if lanes.is_power_of_two() && warps.is_power_of_two() => Ok(Workers { lanes, warps }),
+            _ => Err(PassError::Choice(ChoiceError::NoWarps)),
+        }
+    }
+    /// Bits of the widest access of a lane to global memory.
+    pub(self) fn widest_bits(&self) -> Result<u32, PassError> {
+        let arch = self.arch()?;
+        let sides = |atom: &lanebook_tables::Atom<'_>| {
+            let movement = atom.movement?;
+            match (movement.from.space, movement.to.space) {
+                (Space::Global, Space::Register) if !movement.crosses_lanes => Some(u32::from(movement.from.slot_bytes).saturating_mul(8)),
+                _ => None,
+            }
+        };
+        let own = arch.atoms.iter().filter(|have| have.native).filter_map(|have| sides(self.tables.atom(have.atom)?)).max();
+        // Where its table has no such accesses yet, the instruction set's stand for them.
+        let kin = || self.tables.atoms.iter().filter(|atom| atom.isa == arch.isa).filter_map(sides).max();
+        let widest = own.or_else(kin);
+        widest.filter(|bits| *bits > 0).ok_or(PassError::Choice(ChoiceError::NoArch))
+    }
+    pub(self) fn operation(&self, role: OpRole) -> Result<OpId, PassError> {
+        of_role(self.cx.program, role).ok_or(PassError::Run(crate::rewrite::RunError::Graph(crate::ir::ErrorKind::UnknownOp)))
+    }
+}
+
+/// Storage for [`Room`], by value: layouts, values, classes.
+#[derive(Debug)]
+pub struct RoomStorage<const LAYOUTS: usize, const VALUES: usize, const CLASSES: usize> {
+    book: heapless::Vec<Entry, LAYOUTS>,
+    facts: heapless::Vec<Facts, VALUES>,
+    classes: heapless::Vec<Class, CLASSES>,
+}
+
+impl<const LAYOUTS: usize, const VALUES: usize, const CLASSES: usize> RoomStorage<LAYOUTS, VALUES, CLASSES> {
+    /// Empty storage.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { book: heapless::Vec::new(), facts: heapless::Vec::new(), classes: heapless::Vec::new() }
+    }
+    /// The room; layouts that were made in it before stay.
+    pub fn room(&mut self) -> Room<'_> {
+        Room { book: Book::new(self.book.as_mut_view()), facts: self.facts.as_mut_view(), classes: self.classes.as_mut_view() }
+    }
+}
+
+impl<const LAYOUTS: usize, const VALUES: usize, const CLASSES: usize> Default for RoomStorage<LAYOUTS, VALUES, CLASSES> {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,53 @@
+//! Why no layouts were chosen.
+
+/// Why no layouts were chosen; the program is as it was.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum ChoiceError {
+    /// Choosing needs room that the caller did not lend.
+    NoRoom,
+    /// Neither the caller nor the program names an architecture that the tables have.
+    NoArch,
+    /// The program does not say how many warps work together, or a number that is none.
+    NoWarps,
+    /// What is known of loops did not settle.
+    Sweeps,
+    /// Lent storage is full.
+    Full {
+        /// Which.
+        pool: ChoicePool,
+        /// How many it holds.
+        capacity: u32,
+    },
+}
+
+/// Storage that choosing layouts needs.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum ChoicePool {
+    /// Layouts that were made.
+    Book,
+    /// What is known of values.
+    Facts,
+    /// Candidates.
+    Candidates,
+    /// Members of groups.
+    Members,
+    /// Classes of linked accesses.
+    Classes,
+}
+
+impl ChoicePool {
+    /// What runs out, in words.
+    #[must_use]
+    pub const fn describe(self) -> &'static str {
+        match self {
+            Self::Book => "layouts that are made",
+            Self::Facts => "values to know of",
+            Self::Candidates => "candidates",
+            Self::Members => "members of groups",
+            Self::Classes => "classes of linked accesses",
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! What `rules/anchors.ron` and `rules/candidates.ron` say: the knowledge with which passes give layouts to operations.
+use crate::{OpRole, Space};
+
+/// How layouts are given to loads, stores and products.
+#[derive(Copy, Clone, Debug)]
+pub struct Anchors<'a> {
+    /// Architectures by the names that other compilers' modules carry.
+    pub targets: &'a [AnchorTarget<'a>],
+    /// Element types by the names that other compilers give them.
+    pub dtypes: &'a [DtypeName<'a>],
+    /// What integer operations do to runs of neighbours.
+    pub meanings: &'a [Meaning<'a>],
+    /// Operations that access memory through tiles of pointers.
+    pub accesses: &'a [PointerAccess<'a>],
+    /// Which matrix instructions an architecture is asked for, by architecture the best first.
+    pub units: &'a [ProductUnit<'a>],
+    /// Which candidates an operation has.
+    pub candidates: &'a [CandidateRule],
+}
+
+impl Anchors<'_> {
+    /// No knowledge.
+    pub const EMPTY: Anchors<'static> = Anchors { targets: &[], dtypes: &[], meanings: &[], accesses: &[], units: &[], candidates: &[] };
+}
+
+/// An architecture's name in another compiler.
+#[derive(Copy, Clone, Debug)]
+pub struct AnchorTarget<'a> {
+    /// As the module's attribute has it.
+    pub text: &'a str,
+    /// The architecture's name.
+    pub arch: &'a str,
+}
+
+/// An element type's name in another compiler.
+#[derive(Copy, Clone, Debug)]
+pub struct DtypeName<'a> {
+    /// As types have it.
+    pub text: &'a str,
+    /// The element type's name.
+    pub dtype: &'a str,
+}
+
+/// What an operation on integers does to runs of neighbours (contiguity, divisibility, constancy).
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AxisWord {
+    /// Numbers in a row, from attribute `start` to attribute `end`.
+    Range,
+    /// `a + b`.
+    Add,
+    /// `a - b`.
+    Sub,
+    /// `a * b`.
+    Mul,
+    /// `a / b`.
+    Div,
+    /// `a % b`.
+    Rem,
+    /// Bitwise and.
+    And,
+    /// Bitwise or.
+    Or,
+    /// Bitwise exclusive or.
+    Xor,
+    /// `a << b`.
+    Shl,
+    /// `a >> b`.
+    Shr,
+    /// The greater or the smaller one.
+    Extremum,
+    /// A comparison.
+    Compare,
+    /// One of two by a condition.
+    Select,
+    /// Pointers moved by elements.
+    Pointer,
+    /// The same numbers.
+    Same,
+}
+
+/// What an operation means.
+#[derive(Copy, Clone, Debug)]
+pub struct Meaning<'a> {
+    /// The operation, as declared; as written where it is not declared.
+    pub op: &'a str,
+    /// What it does.
+    pub word: AxisWord,
+}
+
+/// An operation that accesses memory through a tile of pointers.
+#[derive(Copy, Clone, Debug)]
+pub struct PointerAccess<'a> {
+    /// The operation, as declared; as written where it is not declared.
+    pub op: &'a str,
+    /// Number of the operand with the pointers.
+    pub pointer: u8,
+    /// It may write: a lane's share then ends where the widest access does.
+    pub writes: bool,
+    /// Instruction sets where a lane takes fewer.
+    pub most: &'a [LaneElements<'a>],
+}
+
+/// The most elements that a lane takes.
+#[derive(Copy, Clone, Debug)]
+pub struct LaneElements<'a> {
+    /// The instruction set's name.
+    pub isa: &'a str,
+    /// Elements.
+    pub elements: u16,
+}
+
+/// How accumulators of matrix instructions are written as an encoding.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Accumulators {
+    /// Of one warp: operands in registers.
+    Warp,
+    /// Of a group of warps: operands in shared memory.
+    Group,
+    /// Of a wave, blocks of rows in a lane.
+    Wave,
+    /// Of a wave, one row or column in a lane.
+    Narrow,
+}
+
+/// A kind of matrix instruction that an architecture is asked for.
+#[derive(Copy, Clone, Debug)]
+pub struct ProductUnit<'a> {
+    /// The architecture's name.
+    pub arch: &'a str,
+    /// How its accumulators are written.
+    pub accumulators: Accumulators,
+    /// Version in the encoding: major, minor.
+    pub version: (u8, u8),
+    /// The instruction may be asked for the transposed product, so that a lane's accumulators are neighbours in a row.
+    pub transposes: bool,
+    /// Operands of 8-bit floats keep the accumulators as they are.
+    pub plain_bytes: bool,
+}
+
+/// What an operand is to a product.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SubAxis {
+    /// The left operand.
+    A,
+    /// The right operand.
+    B,
+    /// The accumulator.
+    C,
+    /// The result.
+    D,
+    /// Nothing.
+    Free,
+}
+
+/// Where a candidate leaves the tile.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Bucket {
+    /// In registers.
+    Register,
+    /// In memory.
+    Memory,
+}
+
+/// What kind of layout a candidate has.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Family {
+    /// A tile in memory.
+    Shared,
+    /// Nested tiles over lanes and warps.
+    Blocked,
+    /// An operand or accumulator of a matrix instruction.
+    DotOperand,
+    /// A map of bits.
+    Linear,
+}
+
+/// Candidates that an operation has.
+#[derive(Copy, Clone, Debug)]
+pub struct CandidateRule {
+    /// Operations of this role.
+    pub role: OpRole,
+    /// Whose memory is of this kind.
+    pub memory: Space,
+    /// And whose tile is this to a product.
+    pub axis: SubAxis,
+    /// Where the tile goes.
+    pub bucket: Bucket,
+    /// In what kind of layout.
+    pub family: Family,
+    /// By movers from this space.
+    pub from: Space,
+    /// To this space.
+    pub to: Space,
+    /// Only with operands described by an address and a swizzle mode, or by a tensor map.
+    pub bulk: bool,
+    /// Least alignment of the memory in bytes.
+    pub align_bytes: u16,
+}

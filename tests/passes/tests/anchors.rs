@@ -1,0 +1,62 @@
+//! Layouts for accesses and products: what lanebook chooses beside what Triton 3.9 chose on the same text.
+use lanebook::anchor::Made;
+use lanebook::ir::{Encoding, Op, Program, Value};
+use lanebook_passes::{SNIPPET, folder, run, with};
+use std::collections::BTreeMap;
+
+fn recorded(stage: &str) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    for entry in std::fs::read_dir(folder("anchors")).expect("the recorded kernels") {
+        let path = entry.expect("an entry").path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if let Some(name) = name.strip_suffix(&format!(".{stage}.mlir")) {
+            found.insert(name.to_string(), std::fs::read_to_string(&path).expect("it reads"));
+        }
+    }
+    found
+}
+
+/// The layout of a value, spelt out.
+fn layout(program: &Program<'_, '_>, value: Value) -> String {
+    let ty = program.type_of(value);
+    assert!(!matches!(ty.encoding, Encoding::None | Encoding::Handle(_)), "{}", program.value_name(value));
+    let made = Made::read(program.layout_text(&ty).expect("its text")).expect("a layout that is known");
+    let mut out = String::new();
+    made.print(&mut out).expect("it prints");
+    out
+}
+
+/// Number and layout of every access of a text.
+fn accesses(text: &str) -> Vec<(String, String)> {
+    with(text, SNIPPET, |program| {
+        let ops: Vec<Op> = program.all().collect();
+        let mut found = Vec::new();
+        for op in ops {
+            let name = program.op_name(op);
+            if matches!(name, "tiled_load" | "tt.store" | "tt.atomic_rmw") {
+                let pointers = program.operand(op, 0).expect("pointers");
+                if program.type_of(pointers).is_tile() {
+                    found.push((name.to_string(), layout(program, pointers)));
+                }
+            }
+        }
+        found
+    })
+}
+
+#[test]
+fn accesses_get_the_layouts_that_triton_gives_them() {
+    let (before, after) = (recorded("blocked"), recorded("coalesced"));
+    assert!(before.len() >= 8 && before.len() == after.len());
+    let mut compared = 0;
+    for (name, text) in before {
+        let outcome = run(&text, "coalesce").unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        let (mine, theirs) = (accesses(&outcome.text), accesses(&after[&name]));
+        assert_eq!(mine, theirs, "{name}");
+        compared += mine.len();
+        // Once more changes nothing: every access has its layout.
+        let again = run(&outcome.text, "coalesce").expect("it runs again");
+        assert!(again.steps.is_empty() && again.text == outcome.text, "{name}: {} more changes", again.steps.len());
+    }
+    assert!(compared >= 30, "{compared} accesses");
+}
