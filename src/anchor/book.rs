@@ -3,10 +3,10 @@
 //! A program's text holds the layouts that it was written with; one that a pass makes is in no text. It goes into a [`Book`] lent
 //! by the caller, and types name it by [`Encoding::Handle`](crate::ir::Encoding::Handle). One that the program already has under
 //! an alias keeps that name. [`Book`] prints handles ([`Annotate`]) in the notation that reads them again.
-use crate::ir::{Annotate, Encoding, MAX_RANK, Name, Program, Shape};
+use crate::ir::{Annotate, Encoding, MAX_RANK, Name, Program, Shape, Type};
 use core::fmt::{self, Write};
 use heapless::VecView;
-use lanebook_layout::notation::{ttg, ttg_print};
+use lanebook_layout::notation::ttg_print;
 use lanebook_layout::triton::{AmdMfma, AmdWmma, Base, Blocked, DotOp, Few, MAX_SLICES, NvidiaMma, NvmmaShared};
 
 /// The core of a layout that passes make or read.
@@ -60,22 +60,11 @@ impl Made {
     pub fn operand(core: Core, op_idx: u8, k_width: u32) -> Self {
         Self { dot: Some(DotOp { op_idx, k_width }), ..Self::of(core) }
     }
-    /// Reads the text of an encoding; `None` for a layout of another kind.
+    /// Whether a text says this layout, as the printer would (blanks do not count).
     #[must_use]
-    pub fn read(text: &str) -> Option<Self> {
-        if !text.starts_with("#ttg.") {
-            return None;
-        }
-        let encoding = ttg::parse(text).ok()?;
-        let core = match encoding.base {
-            Base::Blocked(it) => Core::Blocked(it),
-            Base::NvidiaMma(it) => Core::NvidiaMma(it),
-            Base::AmdMfma(it) => Core::AmdMfma(it),
-            Base::AmdWmma(it) => Core::AmdWmma(it),
-            Base::Nvmma(it) => Core::Nvmma(it),
-            _ => return None,
-        };
-        if encoding.partition.is_some() { None } else { Some(Self { core, slices: encoding.slices, dot: encoding.dot }) }
+    pub fn is(&self, text: &str) -> bool {
+        let mut rest = Rest { text: text.as_bytes(), equal: true };
+        self.print(&mut rest).is_ok() && rest.equal && rest.text.iter().all(u8::is_ascii_whitespace)
     }
     /// Prints it in the notation of its kind.
     pub fn print(&self, out: &mut dyn Write) -> fmt::Result {
@@ -90,6 +79,33 @@ impl Made {
         let mut encoding = lanebook_layout::triton::Encoding::from(base);
         (encoding.slices, encoding.dot) = (self.slices, self.dot);
         ttg_print::print(&mut Sink(out), &encoding).map_err(|_| fmt::Error)
+    }
+}
+
+/// What is left of a text after all that was printed so far.
+struct Rest<'t> {
+    text: &'t [u8],
+    equal: bool,
+}
+
+impl Write for Rest<'_> {
+    fn write_str(&mut self, printed: &str) -> fmt::Result {
+        for byte in printed.bytes().filter(|byte| !byte.is_ascii_whitespace()) {
+            let mut next = self.text.split_first();
+            while let Some((blank, rest)) = next.filter(|(byte, _)| byte.is_ascii_whitespace()) {
+                let _ = blank;
+                next = rest.split_first();
+            }
+            match next {
+                Some((have, rest)) if *have == byte => self.text = rest,
+                _ => {
+                    self.equal = false;
+                    // Nobody needs the rest.
+                    return Err(fmt::Error);
+                }
+            }
+        }
+        Ok(())
     }
 }
 
@@ -145,9 +161,9 @@ impl Tile {
 /// One layout of a book.
 #[derive(Copy, Clone, Debug)]
 pub struct Entry {
-    pub(super) made: Made,
+    made: Made,
     /// What the program calls it, if it has it.
-    pub(super) name: Option<Name>,
+    name: Option<Name>,
 }
 
 /// Layouts that passes made, in storage lent by the caller. A program's handles are good for the book that they were made with.
@@ -176,25 +192,13 @@ impl<'b> Book<'b> {
     pub fn has_new(&self) -> bool {
         self.entries.iter().any(|entry| entry.name.is_none())
     }
-    /// Takes up the layouts that a program has under aliases. Without room for all of them the rest are made anew when wanted.
-    pub(super) fn read_aliases(&mut self, program: &Program<'_, '_>) {
-        for (name, body) in program.aliases() {
-            if self.entries.is_full() {
-                return;
-            }
-            if let Some(made) = Made::read(program.text(body))
-                && !self.entries.iter().any(|entry| entry.made == made)
-            {
-                let _ = self.entries.push(Entry { made, name: Some(name) });
-            }
-        }
-    }
-    /// How a type names a layout; `None` without room.
-    pub(super) fn encoding(&mut self, made: &Made) -> Option<Encoding> {
+    /// How a type names a layout: by the program's alias for it, if it has one. `None` without room.
+    pub(super) fn encoding(&mut self, program: &Program<'_, '_>, made: &Made) -> Option<Encoding> {
         let at = match self.entries.iter().position(|entry| entry.made == *made) {
             Some(at) => at,
             None => {
-                self.entries.push(Entry { made: *made, name: None }).ok()?;
+                let name = program.aliases().find(|(_, body)| made.is(program.text(*body))).map(|(name, _)| name);
+                self.entries.push(Entry { made: *made, name }).ok()?;
                 self.entries.len().saturating_sub(1)
             }
         };
@@ -204,17 +208,11 @@ impl<'b> Book<'b> {
             None => Encoding::Handle(u16::try_from(at).ok()?),
         })
     }
-    /// The layout that a type's encoding stands for.
-    pub(super) fn read(&self, program: &Program<'_, '_>, encoding: Encoding) -> Option<Made> {
-        match encoding {
-            Encoding::Handle(handle) => self.get(handle).copied(),
-            Encoding::Alias(name) => {
-                let text = program.text(name);
-                let known = self.entries.iter().find(|entry| entry.name.is_some_and(|name| program.text(name) == text));
-                known.map(|entry| entry.made).or_else(|| Made::read(program.alias(text)?))
-            }
-            Encoding::Written(text) => Made::read(program.text(text)),
-            Encoding::None => None,
+    /// Whether a type has a layout.
+    pub(super) fn says(&self, program: &Program<'_, '_>, ty: &Type, made: &Made) -> bool {
+        match ty.encoding {
+            Encoding::Handle(handle) => self.get(handle) == Some(made),
+            _ => program.layout_text(ty).is_some_and(|text| made.is(text)),
         }
     }
 }

@@ -5,13 +5,12 @@
 //! its pointers, widened to what linked accesses of the same extents and order take (they may then share one layout). Its operands are
 //! converted before it and its results behind it; `remove-conversions` finds out which of these conversions are worth their price.
 use super::blocked::{blocked, order_of};
-use super::book::{Core, Made};
 use super::runs::{Extents, Known, element_bits};
 use super::{Anchoring, full};
 use crate::ir::{Encoding, ErrorKind, Op, Program, Shape, Type, Value};
 use crate::passes::{ChoicePool, Context, PassError, edit};
 use heapless::VecView;
-use lanebook_layout::triton::{Cga, Order};
+use lanebook_layout::triton::Order;
 use lanebook_tables::{OpId, OpRole, PointerAccess, Tables};
 
 /// An access as the tables describe it, with its pointers.
@@ -81,7 +80,6 @@ pub(super) fn run(work: &mut Anchoring<'_, '_, '_, '_, '_>) -> Result<(), PassEr
     let convert = work.operation(OpRole::Convert)?;
     let tables = work.tables;
     let isa = tables.isa(work.arch()?.isa).map_or("", |isa| isa.name);
-    work.room.book.read_aliases(work.cx.program);
     let mut known = Known::find(work.cx.program, tables, work.room.facts).map_err(PassError::Choice)?;
     work.room.classes.clear();
     // First what linked accesses take, then the layouts.
@@ -104,34 +102,22 @@ pub(super) fn run(work: &mut Anchoring<'_, '_, '_, '_, '_>) -> Result<(), PassEr
             let linked = work.room.classes.get(usize::from(class)).map_or(own, |class| class.width).min(most);
             let few = found.most.iter().find(|most| most.isa == isa).map_or(u32::MAX, |most| u32::from(most.elements));
             let width = if found.writes { linked.min(own) } else { linked }.min(few).max(1);
-            let cga = cluster(work.room.book.read(program, ty.encoding));
             let mut shares = lanebook_layout::triton::Extents::new();
             for dimension in 0..ty.shape.rank() {
                 let size = if order.get(0).map(usize::from) == Some(dimension) { width } else { 1 };
                 shares.push(size).map_err(|_| edit(ErrorKind::Broken))?;
             }
-            let Some(made) = blocked(Extents::of(&ty).as_slice(), &shares, &order, workers, cga) else { continue };
+            let Some(made) = blocked(Extents::of(&ty).as_slice(), &shares, &order, workers) else { continue };
             let capacity = work.room.book.capacity();
-            let encoding = work.room.book.encoding(&made).ok_or_else(|| full(ChoicePool::Book, capacity))?;
+            let encoding = work.room.book.encoding(program, &made).ok_or_else(|| full(ChoicePool::Book, capacity))?;
             let book = &work.room.book;
-            let has = |program: &Program<'_, '_>, ty: &Type| ty.encoding == encoding || book.read(program, ty.encoding) == Some(made);
+            let has = |program: &Program<'_, '_>, ty: &Type| book.says(program, ty, &made);
             if give(work.cx, convert, op, encoding, has)? {
                 work.cx.changed(op)?;
             }
         }
     }
     Ok(())
-}
-
-/// The cluster of the layout that an access was written with.
-pub(super) fn cluster(made: Option<Made>) -> Cga {
-    match made.map(|made| made.core) {
-        Some(Core::Blocked(it)) => it.cga,
-        Some(Core::NvidiaMma(it)) => it.cga,
-        Some(Core::AmdMfma(it)) => it.cga,
-        Some(Core::AmdWmma(it)) => it.cga,
-        _ => Cga::default(),
-    }
 }
 
 /// Converts every tile that an operation reads from and gives to registers; answers whether anything changed.

@@ -14,17 +14,26 @@
 //! | `book` | layouts that passes made |
 //! | `axis` `runs` | how many neighbours count up, are equal, are multiples: for operations, for programs |
 //! | `blocked` `coalesce` | nested tiles for accesses through pointers |
+//! | `group` `legal` `score` `assign` | layouts for loads, stores, atomics and copies, group by group |
+mod assign;
 mod axis;
 mod blocked;
 mod book;
 mod coalesce;
+mod group;
+mod legal;
 mod runs;
+mod score;
 
 pub use axis::{Facts, Runs};
 pub use blocked::Workers;
 pub use book::{Book, Core, Entry, Made, Tile};
 pub use coalesce::Class;
+pub use group::Node;
+pub use legal::bucket_of;
+pub use score::{Candidate, Terms, Verdict, pick};
 
+use crate::assign::mover::Mover;
 use crate::ir::{AttrValue, Program, words};
 use crate::passes::{Analysis, ChoiceError, ChoicePool, Context, PassError, of_role};
 use heapless::VecView;
@@ -39,6 +48,14 @@ pub struct Room<'r> {
     pub facts: &'r mut VecView<Facts>,
     /// Classes of linked accesses.
     pub classes: &'r mut VecView<Class>,
+    /// Groups of values: one entry for each value (and operation) of the program.
+    pub nodes: &'r mut VecView<Node>,
+    /// The architecture's movers.
+    pub movers: &'r mut VecView<Mover>,
+    /// Candidates of the last pass that judged any, with what became of each.
+    pub candidates: &'r mut VecView<Candidate>,
+    /// How many there was no room for: they were judged all the same.
+    pub dropped: u32,
 }
 
 /// What a caller may ask for.
@@ -61,8 +78,10 @@ pub(crate) struct Anchoring<'w, 'a, 's, 't, 'r> {
 /// Runs one of the analyses that choose layouts; answers how many operations were given one.
 pub(crate) fn run(work: &mut Anchoring<'_, '_, '_, '_, '_>, analysis: Analysis) -> Result<u32, PassError> {
     work.cx.begin(analysis);
-    if analysis == Analysis::Coalesce {
-        coalesce::run(work)?;
+    match analysis {
+        Analysis::Coalesce => coalesce::run(work)?,
+        Analysis::AssignLayouts => assign::run(work)?,
+        _ => {}
     }
     Ok(work.cx.changes())
 }
@@ -111,7 +130,11 @@ impl<'w> Anchoring<'w, '_, '_, '_, '_> {
         let wave = || self.arch().ok().and_then(|arch| arch.wave_lanes.first()).map(|lanes| u32::from(*lanes));
         let lanes = module_int(program, "threads-per-warp").or_else(wave);
         let threads = || program.functions().find_map(|function| program.int_attr(function, words::THREADS)).and_then(|n| u32::try_from(n).ok());
-        let warps = module_int(program, "num-warps").or_else(|| threads()?.checked_div(lanes?));
+        let said = module_int(program, "num-warps").or_else(|| threads()?.checked_div(lanes?));
+        let warps = said.or_else(|| Some(u32::from(self.tables.anchors.warps)).filter(|warps| *warps > 0));
+        if module_int(program, "num-ctas").is_some_and(|blocks| blocks > 1) {
+            return Err(PassError::Choice(ChoiceError::Cluster));
+        }
         match (lanes, warps) {
             (Some(lanes), Some(warps)) if lanes.is_power_of_two() && warps.is_power_of_two() => Ok(Workers { lanes, warps }),
             _ => Err(PassError::Choice(ChoiceError::NoWarps)),
@@ -138,27 +161,46 @@ impl<'w> Anchoring<'w, '_, '_, '_, '_> {
     }
 }
 
-/// Storage for [`Room`], by value: layouts, values, classes.
+/// Storage for [`Room`], by value: layouts, values (and operations), classes of accesses, candidates. An architecture has fewer than 128
+/// movers.
 #[derive(Debug)]
-pub struct RoomStorage<const LAYOUTS: usize, const VALUES: usize, const CLASSES: usize> {
+pub struct RoomStorage<const LAYOUTS: usize, const VALUES: usize, const CLASSES: usize, const CANDIDATES: usize> {
     book: heapless::Vec<Entry, LAYOUTS>,
     facts: heapless::Vec<Facts, VALUES>,
     classes: heapless::Vec<Class, CLASSES>,
+    nodes: heapless::Vec<Node, VALUES>,
+    movers: heapless::Vec<Mover, 128>,
+    candidates: heapless::Vec<Candidate, CANDIDATES>,
 }
 
-impl<const LAYOUTS: usize, const VALUES: usize, const CLASSES: usize> RoomStorage<LAYOUTS, VALUES, CLASSES> {
+impl<const LAYOUTS: usize, const VALUES: usize, const CLASSES: usize, const CANDIDATES: usize> RoomStorage<LAYOUTS, VALUES, CLASSES, CANDIDATES> {
     /// Empty storage.
     #[must_use]
     pub const fn new() -> Self {
-        Self { book: heapless::Vec::new(), facts: heapless::Vec::new(), classes: heapless::Vec::new() }
+        Self {
+            book: heapless::Vec::new(),
+            facts: heapless::Vec::new(),
+            classes: heapless::Vec::new(),
+            nodes: heapless::Vec::new(),
+            movers: heapless::Vec::new(),
+            candidates: heapless::Vec::new(),
+        }
     }
     /// The room; layouts that were made in it before stay.
     pub fn room(&mut self) -> Room<'_> {
-        Room { book: Book::new(self.book.as_mut_view()), facts: self.facts.as_mut_view(), classes: self.classes.as_mut_view() }
+        Room {
+            book: Book::new(self.book.as_mut_view()),
+            facts: self.facts.as_mut_view(),
+            classes: self.classes.as_mut_view(),
+            nodes: self.nodes.as_mut_view(),
+            movers: self.movers.as_mut_view(),
+            candidates: self.candidates.as_mut_view(),
+            dropped: 0,
+        }
     }
 }
 
-impl<const LAYOUTS: usize, const VALUES: usize, const CLASSES: usize> Default for RoomStorage<LAYOUTS, VALUES, CLASSES> {
+impl<const LAYOUTS: usize, const VALUES: usize, const CLASSES: usize, const CANDIDATES: usize> Default for RoomStorage<LAYOUTS, VALUES, CLASSES, CANDIDATES> {
     fn default() -> Self {
         Self::new()
     }

@@ -10,7 +10,7 @@ mod choose;
 mod collect;
 mod decide;
 mod doer;
-mod evaluate;
+pub(crate) mod evaluate;
 pub mod fit;
 mod flow;
 mod in_shared;

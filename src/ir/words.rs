@@ -31,6 +31,7 @@ const WORDS: &[&str] = &[
     "results",
     "div",
     "prefix",
+    "nv_tileas.layout",
 ];
 
 /// Attribute: work items in a block, on a function.
@@ -43,6 +44,8 @@ pub const STRIDE_DIV: &str = "stride_div";
 pub const DIV: &str = "div";
 /// Attribute: the layout that an operation was given.
 pub const LAYOUT: &str = "layout";
+/// [`LAYOUT`] with its prefix, as passes write it.
+pub const TILE_LAYOUT: &str = "nv_tileas.layout";
 /// Attribute: where a view starts, in elements.
 pub const OFFSET: &str = "offset";
 /// Attribute: into how many slices a loop is to be split.

@@ -11,6 +11,8 @@ pub enum ChoiceError {
     NoArch,
     /// The program does not say how many warps work together, or a number that is none.
     NoWarps,
+    /// Blocks of a cluster share the tiles: which of them has what is not chosen here.
+    Cluster,
     /// What is known of loops did not settle.
     Sweeps,
     /// Lent storage is full.
@@ -36,6 +38,8 @@ pub enum ChoicePool {
     Members,
     /// Classes of linked accesses.
     Classes,
+    /// Movers of the architecture.
+    Movers,
 }
 
 impl ChoicePool {
@@ -48,6 +52,7 @@ impl ChoicePool {
             Self::Candidates => "candidates",
             Self::Members => "members of groups",
             Self::Classes => "classes of linked accesses",
+            Self::Movers => "instructions that move",
         }
     }
 }

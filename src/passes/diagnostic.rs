@@ -21,6 +21,10 @@ pub enum Diagnostic {
     SliceInside,
     /// A copy has no layout yet, so no atom is known for it.
     SliceCopyAtom,
+    /// The operations of a group have no kind of memory in common.
+    NoCommonMemory,
+    /// No candidate of an operation is legal; its group gets no layout.
+    NoCandidate,
 }
 
 impl Diagnostic {
@@ -36,6 +40,9 @@ impl Diagnostic {
             Self::SliceInitial => "fail to get an initial forOperand in slicing pass",
             Self::SliceInside => "is not expected inside sliced part in SlicingPass",
             Self::SliceCopyAtom => "unsupported atom of copyOp in slicing pass",
+            // The space before it and the line break behind it are part of it.
+            Self::NoCommonMemory => " can not find common memKind among pipeline alias group\n",
+            Self::NoCandidate => "no candidate layout fits every operation of this group",
             Self::ViewOutside => "the view reaches past its allocation",
         }
     }

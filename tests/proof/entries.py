@@ -18,7 +18,7 @@ INSTANCES = {
     "lanebook_capi": {},
     "lanebook::compile::Storage": {"STEPS": "1536", "TUPLES": "512", "NODES": "1024", "LOSERS": "16"},
     "lanebook::ir::Storage": {"OPS": "256", "VALUES": "512", "USES": "512", "ATTRS": "256", "REGIONS": "32", "TYPES": "64", "JOURNAL": "64"},
-    "lanebook::anchor::RoomStorage": {"LAYOUTS": "64", "VALUES": "512", "CLASSES": "64"},
+    "lanebook::anchor::RoomStorage": {"LAYOUTS": "64", "VALUES": "512", "CLASSES": "64", "CANDIDATES": "64"},
     "lanebook::map::Columns": {"T": "u32", "N": "20"},
     "lanebook::rewrite": {"I": "u16", "E": "()", "G": "crate::by_hand::Opaque"},
     "lanebook::expr::Selector": {"S": "crate::by_hand::Opaque"},

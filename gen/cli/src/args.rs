@@ -125,6 +125,7 @@ const OPT: &str = "\
 Examples:
   lanebook opt kernel.tile --passes remove-conversions,remove-dead-args
   lanebook opt kernel.mlir --loose --passes remove-conversions --print-after-all --trace
+  lanebook opt kernel.tile --arch sm_90a --passes assign-layouts --explain
   lanebook opt --list
 
 Either all of a pass happens or nothing: on an error nothing is printed, and the message shows the operation.";
@@ -154,6 +155,9 @@ pub struct Opt {
     /// Architecture for passes that choose layouts; without it the module's target (`lanebook arch` lists them)
     #[arg(long, value_name = "ARCH")]
     pub arch: Option<String>,
+    /// Say of every candidate layout and instruction what it costs, and why it was not taken
+    #[arg(long)]
+    pub explain: bool,
     /// Take descriptors (TMA) for loads, stores and copies wherever they are legal
     #[arg(long)]
     pub prefer_tma: bool,

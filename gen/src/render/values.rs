@@ -136,7 +136,7 @@ structs! {
     }
     MapElement<'_> { name, bits, shared_bits, align_bytes, box_inner, extent_multiple, codes }
     Interleave<'_> { name, rank_min, align_bytes, swizzle, rows, codes }
-    Anchors<'_> { targets, dtypes, meanings, accesses, units, candidates }
+    Anchors<'_> { warps, targets, dtypes, meanings, accesses, units, candidates }
     AnchorTarget<'_> { text, arch }
     DtypeName<'_> { text, dtype }
     Meaning<'_> { op, word }

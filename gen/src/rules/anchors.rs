@@ -15,6 +15,8 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AnchorsFile {
+    /// Warps of a program that does not say how many.
+    pub warps: u16,
     /// Modules' target attributes and architectures.
     pub targets: Vec<(Name, Name)>,
     /// Foreign names of element types.
@@ -210,6 +212,7 @@ pub(super) fn lower(file: &AnchorsFile, candidates: &[CandidateEntry]) -> t::Anc
         }
     }
     t::Anchors {
+        warps: file.warps,
         targets: list(pairs(&file.targets).into_iter().map(|(text, arch)| t::AnchorTarget { text, arch })),
         dtypes: list(pairs(&file.dtypes).into_iter().map(|(text, dtype)| t::DtypeName { text, dtype })),
         meanings: list(meanings),

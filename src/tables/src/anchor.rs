@@ -4,6 +4,8 @@ use crate::{OpRole, Space};
 /// How layouts are given to loads, stores and products.
 #[derive(Copy, Clone, Debug)]
 pub struct Anchors<'a> {
+    /// Warps that work together where a program does not say it; 0: it must.
+    pub warps: u16,
     /// Architectures by the names that other compilers' modules carry.
     pub targets: &'a [AnchorTarget<'a>],
     /// Element types by the names that other compilers give them.
@@ -20,7 +22,7 @@ pub struct Anchors<'a> {
 
 impl Anchors<'_> {
     /// No knowledge.
-    pub const EMPTY: Anchors<'static> = Anchors { targets: &[], dtypes: &[], meanings: &[], accesses: &[], units: &[], candidates: &[] };
+    pub const EMPTY: Anchors<'static> = Anchors { warps: 0, targets: &[], dtypes: &[], meanings: &[], accesses: &[], units: &[], candidates: &[] };
 }
 
 /// An architecture's name in another compiler.

@@ -94,7 +94,7 @@ pub struct Outcome {
 }
 
 /// Room for layouts that passes make.
-pub type Choices = RoomStorage<512, 8192, 512>;
+pub type Choices = RoomStorage<512, 8192, 512, 8192>;
 
 /// Storage for layouts on the heap, made on a stack that is large enough.
 #[must_use]

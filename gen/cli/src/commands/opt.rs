@@ -3,6 +3,7 @@ use crate::args::Opt;
 use crate::commands::compile::{Source, read};
 use crate::output;
 use crate::problem::{Excerpt, Problem, Problems};
+use crate::report::candidates;
 use crate::report::refusal::of_program;
 use crate::tables::counted;
 use lanebook::anchor::{RoomStorage, Wishes};
@@ -17,8 +18,8 @@ use std::fmt::Write;
 /// Operations, values, operands, attributes, types, regions and undo records that there is room for.
 type ProgramRoom = ir::Storage<8192, 16384, 32768, 16384, 1024, 1024, 65000>;
 
-/// Layouts that are made, values, classes of accesses that there is room for.
-type ChoiceRoom = RoomStorage<1024, 32768, 1024>;
+/// Layouts that are made, values, classes of accesses, candidates that there is room for.
+type ChoiceRoom = RoomStorage<1024, 32768, 1024, 65536>;
 
 /// Entries of the worklist.
 const WORK: usize = 65_000;
@@ -117,6 +118,9 @@ fn one(
             for (number, (name, _)) in lines.iter().enumerate() {
                 let _ = writeln!(out, "// {pass} {:>4} {name}{}", number + 1, doc(tables, name));
             }
+        }
+        if args.explain {
+            out.push_str(&candidates::text(tables, &program, room.candidates, room.dropped));
         }
         if args.print_after_all {
             let _ = writeln!(out, "// ---- after {pass}: {}", counted(stats.applied as usize, "change"));

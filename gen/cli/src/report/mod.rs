@@ -2,6 +2,7 @@
 //!
 //! Everything is read from the plan and the steps; nothing is decided or estimated here.
 mod annotate;
+pub mod candidates;
 mod decisions;
 mod losers;
 mod reasons;
