@@ -289,7 +289,22 @@ impl Operation<'_> {
         self.shape.get(at).is_some_and(|extent| length >= log2(*extent))
     }
 
+    /// What holds of a dimension. Where a result's runs are shorter than those it is made of, they begin inside of these: at a multiple of
+    /// their own length, and of no more.
     fn runs(&self, a: &Facts, b: &Facts, x: Runs, y: Runs, at: usize) -> Runs {
+        let mut out = self.claimed(a, b, x, y, at);
+        if matches!(self.word, AxisWord::Add | AxisWord::Sub | AxisWord::Pointer | AxisWord::Rem) {
+            let bytes = if self.word == AxisWord::Pointer { log2(self.element_bytes) } else { 0 };
+            for (runs, unit) in [(x, 0), (y, bytes)] {
+                if runs.contiguity > out.contiguity {
+                    out.divisibility = out.divisibility.min(out.contiguity.saturating_add(unit));
+                }
+            }
+        }
+        out
+    }
+
+    fn claimed(&self, a: &Facts, b: &Facts, x: Runs, y: Runs, at: usize) -> Runs {
         let tile = !self.shape.is_empty();
         let equal = x.constancy.min(y.constancy);
         // A run's first is the only one that is a multiple; what scales or shifts it must take the others for odd.
@@ -338,7 +353,7 @@ impl Operation<'_> {
                 let by = b.constant().and_then(|by| u8::try_from(by).ok()).filter(|by| *by < ANY);
                 let kept = by.unwrap_or(0);
                 let contiguity = if by == Some(0) { x.contiguity } else { 0 };
-                Runs { contiguity, divisibility: scaled(x, kept == 0).saturating_add(kept).min(ANY), constancy: equal }
+                Runs { contiguity, divisibility: scaled(x, by == Some(0)).saturating_add(kept).min(ANY), constancy: equal }
             }
             AxisWord::Shr => {
                 let by = b.constant().and_then(|by| u8::try_from(by).ok());

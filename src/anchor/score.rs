@@ -46,8 +46,8 @@ impl Terms {
 
 /// The number of the best of some candidates; `None` of none.
 #[must_use]
-pub fn pick(candidates: impl Iterator<Item = Terms>, weights: &Weights) -> Option<usize> {
-    candidates.enumerate().min_by_key(|(number, terms)| (terms.rank(weights), *number)).map(|(number, _)| number)
+pub fn pick(candidates: &[Terms], weights: &Weights) -> Option<usize> {
+    candidates.iter().enumerate().min_by_key(|(number, terms)| (terms.rank(weights), *number)).map(|(number, _)| number)
 }
 
 /// Why a candidate was not taken.
@@ -120,20 +120,20 @@ mod tests {
         let weights = &TABLES.weights;
         let scores: std::vec::Vec<u32> = seed.iter().map(|terms| terms.score(weights) / 4).collect();
         assert_eq!(scores, [12, 18, 1]);
-        assert_eq!(pick(seed.into_iter(), weights), Some(2), "the tile stays in memory");
+        assert_eq!(pick(&seed, weights), Some(2), "the tile stays in memory");
         // A consumer that reads registers leaves the first two.
-        assert_eq!(pick(seed.into_iter().take(2), weights), Some(0), "12 against 18: no tie (errata, row 2)");
+        assert_eq!(pick(&seed[..2], weights), Some(0), "12 against 18: no tie (errata, row 2)");
     }
 
     #[test]
     fn ties_go_to_fewer_registers_then_fewer_transactions_then_the_first() {
         let weights = &TABLES.weights;
         let of = |shared, registers| Terms { shared, tensor: 0, registers };
-        assert_eq!(pick([of(1, 8), of(2, 4)].into_iter(), weights), Some(1), "12 quarters each");
-        assert_eq!(pick([of(3, 0), of(3, 0)].into_iter(), weights), Some(0));
-        assert_eq!(pick(core::iter::empty(), weights), None);
+        assert_eq!(pick(&[of(1, 8), of(2, 4)], weights), Some(1), "12 quarters each");
+        assert_eq!(pick(&[of(3, 0), of(3, 0)], weights), Some(0));
+        assert_eq!(pick(&[], weights), None);
         // A tensor cycle is worth four transactions.
-        assert_eq!(pick([Terms { shared: 0, tensor: 1, registers: 0 }, of(4, 0)].into_iter(), weights), Some(0));
+        assert_eq!(pick(&[Terms { shared: 0, tensor: 1, registers: 0 }, of(4, 0)], weights), Some(0));
         assert_eq!(Terms { shared: 0, tensor: 1, registers: 0 }.score(weights), of(4, 0).score(weights));
     }
 }
