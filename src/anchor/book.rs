@@ -27,6 +27,22 @@ pub enum Core {
     Tile(Tile),
 }
 
+/// A number in decimal.
+fn number<W: Write>(out: &mut W, value: u64) -> fmt::Result {
+    let mut power = 1u64;
+    while let Some(next) = power.checked_mul(10).filter(|next| *next <= value) {
+        power = next;
+    }
+    while power > 0 {
+        let digit = (value.checked_div(power).unwrap_or(0) % 10) as usize;
+        out.write_str(DIGITS.get(digit).copied().unwrap_or("?"))?;
+        power /= 10;
+    }
+    Ok(())
+}
+
+const DIGITS: [&str; 10] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
+
 /// A tile in memory.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Tile {
@@ -64,21 +80,25 @@ impl Made {
     #[must_use]
     pub fn is(&self, text: &str) -> bool {
         let mut rest = Rest { text: text.as_bytes(), equal: true };
-        self.print(&mut rest).is_ok() && rest.equal && rest.text.iter().all(u8::is_ascii_whitespace)
+        self.spell(&mut rest).is_ok() && rest.equal && rest.text.iter().all(u8::is_ascii_whitespace)
     }
     /// Prints it in the notation of its kind.
     pub fn print(&self, out: &mut dyn Write) -> fmt::Result {
+        self.spell(&mut Sink(out))
+    }
+    /// The same into a sink of any kind. Sinks of this crate stay of known type: a table of their methods would link formatting.
+    fn spell<W: Write>(&self, out: &mut W) -> fmt::Result {
         let base = match self.core {
             Core::Blocked(it) => Base::Blocked(it),
             Core::NvidiaMma(it) => Base::NvidiaMma(it),
             Core::AmdMfma(it) => Base::AmdMfma(it),
             Core::AmdWmma(it) => Base::AmdWmma(it),
             Core::Nvmma(it) => Base::Nvmma(it),
-            Core::Tile(tile) => return tile.print(out),
+            Core::Tile(tile) => return tile.spell(out),
         };
         let mut encoding = lanebook_layout::triton::Encoding::from(base);
         (encoding.slices, encoding.dot) = (self.slices, self.dot);
-        ttg_print::print(&mut Sink(out), &encoding).map_err(|_| fmt::Error)
+        ttg_print::print(out, &encoding).map_err(|_| fmt::Error)
     }
 }
 
@@ -120,8 +140,7 @@ impl Write for Sink<'_> {
 
 impl Tile {
     /// As a descriptor: `<(128, 64), (64, 1), swizzle<3, 4, 3>>`.
-    fn print(&self, out: &mut dyn Write) -> fmt::Result {
-        let number = |out: &mut dyn Write, value: u64| crate::ir::print_integer(i64::try_from(value).unwrap_or(i64::MAX), out);
+    fn spell<W: Write>(&self, out: &mut W) -> fmt::Result {
         out.write_str("<(")?;
         for (dimension, extent) in self.shape.iter().enumerate() {
             out.write_str(if dimension > 0 { ", " } else { "" })?;
