@@ -99,7 +99,7 @@ impl<'a, 't> Legal<'a, 't> {
             |mode: &lanebook_tables::SwizzleMode<'_>| mode.xor.first().map(|it| SharedLayout { row_major: true, strip: None, post: PostMap::Swizzle(*it) });
         match (number, modes().next()) {
             (0, _) => Some(PLAIN),
-            (number, Some(_)) => modes().filter_map(|mode| of_mode(mode)).nth(number.checked_sub(1)?),
+            (number, Some(_)) => modes().filter_map(of_mode).nth(number.checked_sub(1)?),
             (number, None) if number < MOST_LAYOUTS => {
                 candidates(shape, self.shapes).filter(|layout| layout.row_major && layout.post.swizzle().is_some()).nth(number.checked_sub(1)?)
             }

@@ -89,7 +89,7 @@ pub(crate) fn run(work: &mut Anchoring<'_, '_, '_, '_, '_>, analysis: Analysis) 
 /// Whether an analysis chooses layouts.
 #[must_use]
 pub(crate) const fn chooses(analysis: Analysis) -> bool {
-    matches!(analysis, Analysis::AssignLayouts | Analysis::Coalesce | Analysis::AnchorProducts)
+    matches!(analysis, Analysis::AssignLayouts | Analysis::Coalesce)
 }
 
 fn full(pool: ChoicePool, capacity: usize) -> PassError {

@@ -31,13 +31,11 @@ pub enum Analysis {
     AssignLayouts,
     /// `coalesce`: accesses through pointers get nested tiles that follow runs of addresses.
     Coalesce,
-    /// `anchor-products`: matrix products get an instruction, its accumulators and operands.
-    AnchorProducts,
 }
 
 impl Analysis {
     /// Every analysis that rewrites programs.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 10] = [
         Self::RemoveDeadArgs,
         Self::RemoveAliases,
         Self::PropagateBuffers,
@@ -48,7 +46,6 @@ impl Analysis {
         Self::WeighConversions,
         Self::AssignLayouts,
         Self::Coalesce,
-        Self::AnchorProducts,
     ];
 
     /// How pipelines spell it.
@@ -65,7 +62,6 @@ impl Analysis {
             Self::WeighConversions => "weigh-conversions",
             Self::AssignLayouts => "assign-layouts",
             Self::Coalesce => "coalesce",
-            Self::AnchorProducts => "anchor-products",
         }
     }
     /// The analysis of a name.

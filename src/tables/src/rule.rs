@@ -489,7 +489,6 @@ pub const ANALYSES: &[&str] = &[
     "weigh-conversions",
     "assign-layouts",
     "coalesce",
-    "anchor-products",
 ];
 
 /// One step of a pipeline.

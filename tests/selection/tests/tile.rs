@@ -1,6 +1,6 @@
 //! Tile rules on programs: what each one does, and what it leaves alone.
 use lanebook::TABLES;
-use lanebook::ir::{Node, Options, Plain, SmallStorage, parse, print, verify};
+use lanebook::ir::{LargeStorage, Node, Options, Plain, parse, print, verify};
 use lanebook::passes::Event;
 use lanebook::pipeline::{REMOVE_CONVERSIONS, apply};
 
@@ -26,7 +26,7 @@ fn program(lines: &[&str]) -> String {
 /// The program after the pass, and the rules applied.
 fn run(lines: &[&str]) -> (String, Vec<&'static str>) {
     let text = program(lines);
-    let mut storage = Box::new(SmallStorage::new());
+    let mut storage = Box::new(LargeStorage::new());
     let mut program = parse(storage.pools(), &TABLES, &text, Options::default()).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
     let mut work = heapless::Vec::<Node, 128>::new();
     let (mut fuel, mut applied) = (200, Vec::new());

@@ -12,7 +12,7 @@ use std::fmt::Write;
 pub fn text(tables: &Tables<'_>, program: &Program<'_, '_>, candidates: &[Candidate], dropped: u32) -> String {
     let mut out = String::new();
     let weights = &tables.weights;
-    let quarters = |number: u32| if number % 4 == 0 { format!("{}", number / 4) } else { format!("{:.2}", f64::from(number) / 4.0) };
+    let quarters = |number: u32| if number.is_multiple_of(4) { format!("{}", number / 4) } else { format!("{:.2}", f64::from(number) / 4.0) };
     if !candidates.is_empty() {
         let (shared, tensor, register) = (quarters(weights.shared_transaction), quarters(weights.tensor_cycle), quarters(weights.register));
         let _ = writeln!(
