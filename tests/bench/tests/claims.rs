@@ -1,5 +1,5 @@
 //! What does not depend on the machine: instruction counts beside Triton's, and that the report is complete.
-use lanebook_bench::{address, algebra, lookup, room, size, whole};
+use lanebook_bench::{address, algebra, lookup, passes, room, size, whole};
 
 /// "Never more": to the first address and for all further ones together, beside Triton's sequence on the same form of
 /// shared layout (or its only one).
@@ -33,6 +33,8 @@ fn the_report_has_every_row() {
         (lookup::SECTION, 9),
         (algebra::SECTION, 30),
         (whole::SECTION, 2 * (1 + 2 * 2)),
+        (passes::SECTION, 11),
+        (passes::TRITON, 5 + 3 * 3),
         (room::SECTION, 2 + 2 * 3),
         (size::SECTION, 3),
         (address::SECTION, 16),
