@@ -109,6 +109,7 @@ struct Rest<'t> {
 }
 
 impl Write for Rest<'_> {
+    #[inline(always)]
     fn write_str(&mut self, printed: &str) -> fmt::Result {
         for byte in printed.bytes().filter(|byte| !byte.is_ascii_whitespace()) {
             let mut next = self.text.split_first();
@@ -133,6 +134,7 @@ impl Write for Rest<'_> {
 struct Sink<'o>(&'o mut dyn Write);
 
 impl Write for Sink<'_> {
+    #[inline(always)]
     fn write_str(&mut self, text: &str) -> fmt::Result {
         self.0.write_str(text)
     }

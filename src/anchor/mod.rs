@@ -14,6 +14,7 @@
 //! | `book` | layouts that passes made |
 //! | `axis` `runs` | how many neighbours count up, are equal, are multiples: for operations, for programs |
 //! | `blocked` `coalesce` | nested tiles for accesses through pointers |
+//! | `product` | instructions, accumulators and operands of matrix products |
 //! | `group` `legal` `score` `assign` | layouts for loads, stores, atomics and copies, group by group |
 mod assign;
 mod axis;
@@ -22,6 +23,7 @@ mod book;
 mod coalesce;
 mod group;
 mod legal;
+mod product;
 mod runs;
 mod score;
 
@@ -81,6 +83,7 @@ pub(crate) fn run(work: &mut Anchoring<'_, '_, '_, '_, '_>, analysis: Analysis) 
     match analysis {
         Analysis::Coalesce => coalesce::run(work)?,
         Analysis::AssignLayouts => assign::run(work)?,
+        Analysis::AnchorProducts => product::run(work)?,
         _ => {}
     }
     Ok(work.cx.changes())

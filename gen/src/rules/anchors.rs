@@ -57,9 +57,6 @@ pub struct UnitEntry {
     /// The transposed product may be asked for.
     #[serde(default)]
     pub transposes: bool,
-    /// Not for 8-bit floats.
-    #[serde(default)]
-    pub plain_bytes: bool,
 }
 
 /// One entry of `rules/candidates.ron`: the same for several axes.
@@ -193,7 +190,7 @@ pub(super) fn lower(file: &AnchorsFile, candidates: &[CandidateEntry]) -> t::Anc
     for unit in &file.units {
         for arch in &unit.archs {
             let accumulators = word(&ACCUMULATORS, &unit.accumulators, "", quiet);
-            units.push(t::ProductUnit { arch: text(arch), accumulators, version: unit.version, transposes: unit.transposes, plain_bytes: unit.plain_bytes });
+            units.push(t::ProductUnit { arch: text(arch), accumulators, version: unit.version, transposes: unit.transposes });
         }
     }
     for entry in candidates {

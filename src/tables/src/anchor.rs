@@ -135,8 +135,6 @@ pub struct ProductUnit<'a> {
     pub version: (u8, u8),
     /// The instruction may be asked for the transposed product, so that a lane's accumulators are neighbours in a row.
     pub transposes: bool,
-    /// Operands of 8-bit floats keep the accumulators as they are.
-    pub plain_bytes: bool,
 }
 
 /// What an operand is to a product.
