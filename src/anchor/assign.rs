@@ -275,4 +275,4 @@ fn axis_of(program: &Program<'_, '_>, groups: &mut Groups<'_>, op: Op) -> SubAxi
 }
 
 /// A plain tile, by rows.
-pub(super) const PLAIN: SharedLayout = SharedLayout { row_major: true, post: PostMap::None };
+pub(super) const PLAIN: SharedLayout = SharedLayout { row_major: true, strip: None, post: PostMap::None };

@@ -95,7 +95,8 @@ impl<'a, 't> Legal<'a, 't> {
         let row = shape.col_count().checked_mul(u64::from(shape.bits / 8))?;
         // A tile reaches at least one row of the mode, and no mode is wanted twice.
         let modes = || swizzle::modes(tables, arch).filter(move |mode| mode.span_bytes > 0 && mode.xor.len() == 1 && row >= u64::from(mode.span_bytes));
-        let of_mode = |mode: &lanebook_tables::SwizzleMode<'_>| mode.xor.first().map(|it| SharedLayout { row_major: true, post: PostMap::Swizzle(*it) });
+        let of_mode =
+            |mode: &lanebook_tables::SwizzleMode<'_>| mode.xor.first().map(|it| SharedLayout { row_major: true, strip: None, post: PostMap::Swizzle(*it) });
         match (number, modes().next()) {
             (0, _) => Some(PLAIN),
             (number, Some(_)) => modes().filter_map(|mode| of_mode(mode)).nth(number.checked_sub(1)?),

@@ -287,7 +287,7 @@ fn choose(tables: &Tables<'_>, arch: &Arch<'_>, unit: &ProductUnit<'_>, shape: &
 
 /// One warp's instruction: warps go where more repeats are left, along m first.
 fn of_warp(tables: &Tables<'_>, arch: &Arch<'_>, unit: &ProductUnit<'_>, shape: &Shape, workers: Workers, links: Links) -> Option<Choice> {
-    let (_, of, _) = atoms(tables, arch, shape, false).min_by_key(|(_, of, _)| (of.m, of.n))?;
+    let (_, of, _) = atoms(tables, arch, shape, false).max_by_key(|(_, of, _)| (of.m, of.n))?;
     let (m, n) = (u32::from(of.m), u32::from(of.n));
     let split = if let Some(warps) = links.warps {
         warps
