@@ -108,8 +108,9 @@ struct Rest<'t> {
     equal: bool,
 }
 
-impl Write for Rest<'_> {
-    fn write_str(&mut self, printed: &str) -> fmt::Result {
+impl Rest<'_> {
+    #[inline(never)]
+    fn take(&mut self, printed: &str) -> fmt::Result {
         for byte in printed.bytes().filter(|byte| !byte.is_ascii_whitespace()) {
             let mut next = self.text.split_first();
             while let Some((blank, rest)) = next.filter(|(byte, _)| byte.is_ascii_whitespace()) {
@@ -126,6 +127,14 @@ impl Write for Rest<'_> {
             }
         }
         Ok(())
+    }
+}
+
+impl Write for Rest<'_> {
+    // Inlined, so that what is linked is this crate's and not a piece of formatting.
+    #[inline(always)]
+    fn write_str(&mut self, printed: &str) -> fmt::Result {
+        self.take(printed)
     }
 }
 
