@@ -87,11 +87,14 @@ unsafe fn run(
     write: LbSink,
     user: *mut c_void,
 ) -> Result<(), LbError> {
+    lend::plausible(text.0, text.1, 1)?;
+    lend::plausible(arch.0, arch.1, 3)?;
+    let write = write.ok_or(LbError::argument(7))?;
+    // Before anything is read: what a text in scratch says depends on what was there before.
+    let room = room((text.0.addr(), text.1), (arch.0.addr(), arch.1), scratch, scratch_bytes)?;
     // SAFETY: readable by the caller's word.
     let (program, name) = unsafe { (lend::text(text.0, text.1, 1)?, lend::text(arch.0, arch.1, 3)?) };
     let arch_id = TABLES.arch_named(name).ok_or(LbError::of(Code::Arch))?;
-    let write = write.ok_or(LbError::argument(7))?;
-    let room = room((text.0.addr(), text.1), (arch.0.addr(), arch.1), scratch, scratch_bytes)?;
     // SAFETY: `room` checked that the memory is aligned, large enough and apart from both texts; the caller says that it is
     // writable and that nothing else uses it. Each part is written before a reference to it is made, in place, so that the
     // stack never holds it.

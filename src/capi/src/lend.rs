@@ -2,19 +2,26 @@
 
 use crate::code::{Code, LbError};
 
+/// Whether a stretch of memory that C lends can be one; nothing is read.
+///
+/// # Errors
+/// [`Code::Argument`] for null with a length, or a length beyond what an object can have.
+pub(crate) fn plausible(text: *const u8, bytes: usize, argument: u32) -> Result<(), LbError> {
+    let can_be = bytes == 0 || (!text.is_null() && isize::try_from(bytes).is_ok());
+    if can_be { Ok(()) } else { Err(LbError::argument(argument)) }
+}
+
 /// Text that C lends for a call.
 ///
 /// # Errors
-/// [`Code::Argument`] for null with a length, or a length beyond what an object can have; [`Code::Utf8`].
+/// Those of [`plausible`]; [`Code::Utf8`].
 ///
 /// # Safety
 /// `text` is null or readable for `bytes` bytes, which nobody writes as long as `'a` lasts.
 pub(crate) unsafe fn text<'a>(text: *const u8, bytes: usize, argument: u32) -> Result<&'a str, LbError> {
+    plausible(text, bytes, argument)?;
     if bytes == 0 {
         return Ok("");
-    }
-    if text.is_null() || isize::try_from(bytes).is_err() {
-        return Err(LbError::argument(argument));
     }
     // SAFETY: not null, readable for `bytes` by the caller's word, and no longer than an object can be.
     let raw = unsafe { core::slice::from_raw_parts(text, bytes) };
