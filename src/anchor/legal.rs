@@ -18,7 +18,7 @@ use crate::plan::{Product, Reject};
 use crate::unit::swizzle;
 use heapless::VecView;
 use lanebook_layout::PostMap;
-use lanebook_tables::{Accumulators, Arch, AtomClass, Bucket, CandidateRule, Family, OpRole, Space, SubAxis, Tables};
+use lanebook_tables::{Arch, AtomClass, Bucket, CandidateRule, Family, OpRole, Space, SubAxis, Tables};
 
 /// Layouts of shared memory that are tried where an architecture has no swizzle modes of its own.
 const MOST_LAYOUTS: usize = 12;
@@ -77,7 +77,8 @@ impl<'a, 't> Legal<'a, 't> {
         }
         let span = arch.banks.iter().map(|bank| u32::from(bank.banks).saturating_mul(u32::from(bank.bank_bytes))).max().unwrap_or(0);
         let widest = movers.iter().filter(|mover| mover.from == Space::Shared).map(|mover| mover.share_bytes).max().unwrap_or(0);
-        let descriptors = tables.anchors.units.iter().any(|unit| unit.arch == arch.name && unit.accumulators == Accumulators::Group);
+        let in_shared = |id| tables.atom(id).and_then(|atom| atom.more).is_some_and(|more| !more.shared.is_empty());
+        let descriptors = arch.atoms.iter().any(|have| have.native && in_shared(have.atom));
         let shapes = Shapes { bank_span: span, widest, run: 0 };
         Ok(Self { setting: Setting { tables, arch, isa, wave, warps }, movers, shapes, prefer_bulk, descriptors })
     }

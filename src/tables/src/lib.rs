@@ -17,9 +17,7 @@ mod rule;
 mod template;
 mod unit;
 
-pub use anchor::{
-    Accumulators, AnchorTarget, Anchors, AxisWord, Bucket, CandidateRule, DtypeName, Family, LaneElements, Meaning, PointerAccess, ProductUnit, SubAxis,
-};
+pub use anchor::{AnchorTarget, Anchors, AxisWord, Bucket, CandidateRule, DtypeName, Family, LaneElements, Meaning, PointerAccess, SubAxis};
 pub use arch::{
     Arch, ArchAtom, BankModel, Counter, Hazard, HazardUse, Isa, Operandless, RegisterClass, RegisterKind, SharedLimits, SyncRule, SyncStep, TupleStyle,
 };
