@@ -128,6 +128,16 @@ impl Assembler {
     }
 }
 
+/// Eight-bit pattern (four bits of exponent, three of fraction, bias 7) of a small whole number.
+#[must_use]
+pub fn e4m3(v: f32) -> u8 {
+    let (magnitude, sign) = (v.abs() as u32, u8::from(v < 0.0) << 7);
+    match magnitude.checked_ilog2() {
+        None => sign,
+        Some(top) => sign | ((top + 7) << 3) as u8 | (magnitude << 3 >> top & 7) as u8,
+    }
+}
+
 /// The steps of a kernel with the number of the text line that each stands on (the first of it, from 1).
 #[must_use]
 pub fn lines(compiled: &Compiled<'_>, program: &Program<'_, '_>, text: &str) -> Vec<(u32, Step)> {

@@ -2,7 +2,7 @@
 #![allow(missing_docs)]
 
 use lanebook::TABLES;
-use lanebook_kernels::{Assembler, example, try_kernel_text};
+use lanebook_kernels::{Assembler, e4m3, example, try_kernel_text};
 use lanebook_replay::{BankModel, Kernel, Launch, MatrixShape, Memory, Param, run};
 use std::collections::BTreeMap;
 
@@ -20,15 +20,6 @@ fn texts(program: &str, wanted: impl Fn(&str) -> bool) -> BTreeMap<String, Vec<&
         out.entry(format!(".version 8.0\n.target sm_80\n{body}")).or_default().push(arch);
     }
     out
-}
-
-/// Eight-bit pattern (four bits of exponent, three of fraction, bias 7) of a small whole number.
-fn e4m3(v: f32) -> u8 {
-    let (magnitude, sign) = (v.abs() as u32, u8::from(v < 0.0) << 7);
-    match magnitude.checked_ilog2() {
-        None => sign,
-        Some(top) => sign | ((top + 7) << 3) as u8 | (magnitude << 3 >> top & 7) as u8,
-    }
 }
 
 /// How a product's operands are stored.

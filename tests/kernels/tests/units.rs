@@ -1,7 +1,7 @@
 //! Matrix units that read shared memory through descriptors: legal text, right results, and every fault in the protocol caught.
 #![allow(missing_docs)]
 
-use lanebook_kernels::{Assembler, example, kernel_text, try_kernel_text};
+use lanebook_kernels::{Assembler, e4m3, example, kernel_text, try_kernel_text};
 use lanebook_replay::{BankModel, FaultKind, Kernel, Launch, MatrixShape, Memory, Param, Report, run};
 
 const ARCH: &str = "sm_90a";
@@ -22,19 +22,6 @@ struct Case {
     element: Element,
     /// B is stored with its rows and columns exchanged.
     transposed: bool,
-}
-
-/// An e4m3 pattern of a small whole number.
-fn e4m3(v: f32) -> u8 {
-    let magnitude = v.abs() as u32;
-    let sign = u8::from(v < 0.0) << 7;
-    match magnitude {
-        0 => sign,
-        n => {
-            let top = n.ilog2();
-            sign | ((top + 7) << 3) as u8 | ((n << 3 >> top) & 7) as u8
-        }
-    }
 }
 
 /// Elements of C that are wrong.
