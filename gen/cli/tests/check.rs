@@ -151,6 +151,66 @@ fn assemblers_are_asked_or_named_as_skipped() {
     assert!(required.code == 1 && required.err.contains("error[assembler]: skipped"), "{}", required.err);
 }
 
+/// Atoms that no machine has, beside `add` and `jump` that m1 has.
+const SPELLED: &str = r#"(
+    groups: [(name: "more", isa: "t", status: documented, sources: ["book"], atoms: [
+        (name: "plus", class: control, template: "plus {d}, {a}, {b}", operands: [
+            (name: "d", role: def, class: "r"), (name: "a", role: use, class: "r"), (name: "b", role: use, class: "r"),
+        ]),
+        (name: "minus", class: control, template: "minus {d}, {a}, {b}", operands: [
+            (name: "d", role: def, class: "r"), (name: "a", role: use, class: "r"), (name: "b", role: use, class: "r"),
+        ]),
+        (name: "plus back", class: control, template: "plus {b}, {a}, {d}", operands: [
+            (name: "d", role: def, class: "r"), (name: "a", role: use, class: "r"), (name: "b", role: use, class: "r"),
+        ]),
+        (name: "plus twice", class: control, template: "plus r8, r9, r10\nplus r8, r9, r10"),
+        (name: "leap", class: control, template: "leap {to}", operands: [(name: "to", role: label)]),
+        (name: "hush", class: control, template: "hush"),
+    ])],
+)
+"#;
+
+/// Takes everything. Asked for encodings: `plus` is `add`, `leap` is `jump` but its target is open, `hush` is nothing.
+const ENCODES: &str = r#"#!/bin/sh
+[ "$1" = show ] || exit 0
+awk '
+    /:$/ { print; next }
+    /^hush/ { print "  ; hush"; next }
+    { code = substr($1, 1, 1); if ($1 == "plus") code = "a"; if ($1 == "leap") code = "j" }
+    code == "j" { print "  " $0 " ; encoding: [A,0x6a]"; next }
+    { out = sprintf("0x%02x", index("abcdefghijklmnopqrstuvwxyz", code)); rest = $0; sub(/^[^ ]* */, "", rest); gsub(/[^0-9]+/, " ", rest)
+      n = split(rest, numbers, " "); for (k = 1; k <= n; k++) out = out sprintf(",0x%02x", numbers[k]); print "  " $0 " ; encoding: [" out "]" }
+' "$2"
+"#;
+
+#[test]
+fn another_spelling_is_told_from_another_instruction_by_its_encoding() {
+    let asked = |test: &str, encodes: &str| {
+        let named = format!(
+            r#"end: "end", assembler: (variable: "LANEBOOK_T_ASM", programs: ["no-such-program"], arguments: ["check", "{{input}}"], function: "{{body}}",
+            error: "{{input}}:{{line}}: error: ", {encodes}),"#
+        );
+        let at = tables(test, &[("hw-tables/more.ron", SPELLED)]);
+        edit(&at, "rules/isa/t.ron", r#"end: "end","#, &named);
+        let program = at.join("asm");
+        fs::write(&program, ENCODES).expect("program");
+        #[cfg(unix)]
+        fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("program");
+        let ran = run_with(&at, &["check", "--draft", "--format", "text"], "", &[("LANEBOOK_T_ASM", program.to_str().expect("path"))]);
+        let all = format!("{}{}", ran.out, ran.err);
+        let taken = all.lines().filter(|line| line.starts_with("warning[assembler]: asm takes `"));
+        let taken: Vec<String> = taken.filter_map(|line| Some(line.split('`').nth(1)?.to_string())).collect();
+        (taken, all)
+    };
+    let all = ["plus r8, r9, r10", "minus r8, r9, r10", "plus r10, r9, r8", "plus r8, r9, r10 / plus r8, r9, r10", "leap L", "hush"];
+    // Without encodings each of them is an instruction beyond the tables.
+    let (taken, said) = asked("check.spelled.not", "");
+    assert!(taken.len() == all.len() && taken.iter().zip(all).all(|(text, start)| text.starts_with(start)), "{said}");
+    // With them, all but the one that has the bytes of `add`: neither other operands nor it twice nor unknown bytes will do.
+    let (taken, said) = asked("check.spelled", r#"encodes: ["show", "{input}"], encoding: "encoding: [{bytes}]""#);
+    assert!(taken.len() == all.len() - 1 && taken.iter().zip(&all[1..]).all(|(text, start)| text.starts_with(start)), "{said}");
+}
+
 /// A folder with the repository's tables in a git repository of their own, one commit old.
 fn repository(test: &str) -> std::path::PathBuf {
     let at = folder(test);

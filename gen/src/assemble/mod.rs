@@ -2,14 +2,15 @@
 //!
 //! An instruction set says how its assembler is found, asked and understood (`assembler` in `rules/isa/*.ron`); nothing here
 //! knows a vendor. For each architecture one text holds every form of every atom ([`text`]), so that one run judges them all;
-//! where reading a text is cheaper than making code of it, what the architecture has is assembled in a second run. Nothing is
-//! cached and the order of what is found does not depend on which run ends first.
+//! where reading a text is cheaper than making code of it, what the architecture has is assembled in a second run. A text that is
+//! taken and not claimed is another spelling of something claimed if both encode to the same bytes, where the assembler prints
+//! encodings. Nothing is cached and the order of what is found does not depend on which run ends first.
 //!
 //! It does not say what is wrong with a table: [`judge`] tells where tables and assembler differ, and a caller shows it.
 pub mod text;
 
 use crate::compile::Compiled;
-use crate::model::{Arch, Assembler};
+use crate::model::{Arch, Assembler, Frame};
 use lanebook_tables::{AtomId, Instance, IsaId, Tables};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -125,12 +126,20 @@ impl Judge<'_> {
         // A text that is claimed by one atom may be another's too: generations share texts and differ in what these do. Which numbers
         // the made-up registers have is no difference.
         let claimed: BTreeSet<String> = parts.iter().filter(|part| has.contains(&part.atom.index())).map(|part| text::shape(&part.text)).collect();
+        let mut beyond = Vec::new();
         for (part, refused) in parts.iter().zip(&refused) {
             let has_it = has.contains(&part.atom.index());
-            if refused.is_some() == has_it && (has_it || !claimed.contains(&text::shape(&part.text))) {
+            if has_it && refused.is_some() {
                 out.push(Difference { atom: part.atom, arch: at, text: part.text.clone(), refused: refused.clone() });
             }
+            if !has_it && refused.is_none() && !claimed.contains(&text::shape(&part.text)) {
+                beyond.push(part);
+            }
         }
+        let own = parts.iter().zip(&refused).filter(|(part, refused)| refused.is_none() && has.contains(&part.atom.index())).map(|(part, _)| part);
+        let spellings = self.spellings(arch, &beyond, own)?;
+        let further = beyond.iter().zip(spellings).filter(|(_, spelling)| !spelling);
+        out.extend(further.map(|(part, _)| Difference { atom: part.atom, arch: at, text: part.text.clone(), refused: None }));
         if reads.is_some() || *newest != arch.isa_version {
             let own: Vec<AtomId> = all.into_iter().filter(|id| has.contains(&id.index())).collect();
             let (parts, refused) = self.run(arch, &arch.target, &arch.isa_version, &own, &has)?;
@@ -141,6 +150,29 @@ impl Judge<'_> {
             }
         }
         Ok(parts.len())
+    }
+
+    /// Which of the texts beyond what an architecture claims are other spellings of what it claims: they encode to the same bytes.
+    /// Bytes that wait for a label are not known, and what encodes to nothing is no spelling of anything; nor is any text if the
+    /// assembler does not print encodings.
+    fn spellings<'p>(&self, arch: &Arch, beyond: &[&'p Part], own: impl Iterator<Item = &'p Part>) -> Result<Vec<bool>, Unable> {
+        if beyond.is_empty() || self.assembler.encodes.is_empty() {
+            return Ok(vec![false; beyond.len()]);
+        }
+        let texts: Vec<&str> = beyond.iter().copied().chain(own).map(|part| part.text.as_str()).collect();
+        let wave_lanes = arch.wave_lanes.first().copied().unwrap_or(0);
+        let wanted = For { target: &arch.target, version: &arch.isa_version, wave_lanes };
+        let isa = &self.tables.isas[self.isa.index()];
+        let listing = text::marked((isa, self.assembler, &self.compiled.model.isas[self.isa.index()].register_decl), &wanted, &texts);
+        let asked = ask(self.assembler, &self.assembler.encodes, self.program, &listing, &arch.target, wave_lanes).map_err(Unable::Unknown)?;
+        if !asked.fine {
+            let first = asked.said.lines().find(|line| asked.errors.values().any(|message| line.contains(message.as_str())));
+            return Err(Unable::Stumbled(format!("it prints no encodings: {}", first.unwrap_or("it fails without a word").trim())));
+        }
+        let encodings = text::encodings(&self.assembler.encoding, isa.label_suffix, texts.len(), &asked.said);
+        let (of_beyond, of_own) = encodings.split_at(beyond.len());
+        let known: BTreeSet<&[u8]> = of_own.iter().filter_map(Option::as_deref).collect();
+        Ok(of_beyond.iter().map(|bytes| bytes.as_deref().is_some_and(|bytes| known.contains(bytes))).collect())
     }
 
     /// One run: the texts of these atoms, and what is said against each.
@@ -187,13 +219,18 @@ pub struct Answer {
 /// # Errors
 /// If it cannot be run, or does not know the target.
 pub fn run(assembler: &Assembler, program: &Path, text: &str, target: &str, wave_lanes: u16) -> Result<Answer, String> {
+    ask(assembler, &assembler.arguments, program, text, target, wave_lanes)
+}
+
+/// Runs an assembler on a text with these arguments.
+fn ask(assembler: &Assembler, arguments: &[Frame], program: &Path, text: &str, target: &str, wave_lanes: u16) -> Result<Answer, String> {
     static RUNS: AtomicUsize = AtomicUsize::new(0);
     let folder = std::env::temp_dir().join(format!("lanebook-{}-{}", std::process::id(), RUNS.fetch_add(1, Ordering::Relaxed)));
     let written = std::fs::create_dir_all(&folder).and_then(|()| std::fs::write(folder.join("atoms.s"), text));
     written.map_err(|error| format!("{}: {error}", folder.display()))?;
     let input = folder.join("atoms.s").to_string_lossy().into_owned();
     let output = folder.join("atoms.o").to_string_lossy().into_owned();
-    let arguments = assembler.arguments.iter().map(|argument| {
+    let arguments = arguments.iter().map(|argument| {
         fill(argument, |word| match word {
             "target" => target.to_string(),
             "wave_lanes" => wave_lanes.to_string(),

@@ -179,23 +179,11 @@ pub fn listing<'t>(
         }
         labels += 1;
     }
-    let mut out = fill(&assembler.header, |word| match word {
-        "target" => wanted.target.to_string(),
-        "version" => wanted.version.to_string(),
-        "wave_lanes" => wanted.wave_lanes.to_string(),
-        _ => String::new(),
-    });
+    let mut out = header(assembler, wanted);
     let mut all = Vec::new();
     for (number, (body, parts)) in functions.into_iter().enumerate().filter(|(number, (_, parts))| *number == 0 || !parts.is_empty()) {
         // Lines before the body: those of the frame up to it, with everything in it but the body.
-        let frame = |body: &str| {
-            fill(&assembler.function, |word| match word {
-                "name" => format!("k{number}"),
-                "registers" => declarations(isa, register_decl, registers),
-                "body" => body.to_string(),
-                _ => String::new(),
-            })
-        };
+        let frame = |body: &str| function(assembler, &format!("k{number}"), &declarations(isa, register_decl, registers), body);
         const MARK: &str = "\u{1}";
         let marked = frame(MARK);
         let before = lines(&out) + marked.split(MARK).next().map_or(0, lines) + 1;
@@ -203,6 +191,71 @@ pub fn listing<'t>(
         out.push_str(&frame(&body));
     }
     (out, all)
+}
+
+fn header(assembler: &Assembler, wanted: &For<'_>) -> String {
+    fill(&assembler.header, |word| match word {
+        "target" => wanted.target.to_string(),
+        "version" => wanted.version.to_string(),
+        "wave_lanes" => wanted.wave_lanes.to_string(),
+        _ => String::new(),
+    })
+}
+
+fn function(assembler: &Assembler, name: &str, registers: &str, body: &str) -> String {
+    fill(&assembler.function, |word| match word {
+        "name" => name.to_string(),
+        "registers" => registers.to_string(),
+        "body" => body.to_string(),
+        _ => String::new(),
+    })
+}
+
+/// What marks text number so much in a listing that an assembler prints again.
+fn mark(number: usize) -> String {
+    format!("lanebook_text_{number}")
+}
+
+/// Texts for [`encodings`]: one function, a label before each.
+pub fn marked((isa, assembler, register_decl): (&Isa<'_>, &Assembler, &Frame), wanted: &For<'_>, texts: &[&str]) -> String {
+    let mut body = String::new();
+    for (number, text) in texts.iter().enumerate() {
+        let _ = writeln!(body, "{}{}\n{text}", mark(number), isa.label_suffix);
+    }
+    // Registers up to any number that a text names.
+    let registers = texts.iter().flat_map(|text| text.split(|c: char| !c.is_ascii_digit())).filter_map(|digits| digits.parse::<u16>().ok()).max();
+    let registers = declarations(isa, register_decl, registers.map_or(0, usize::from) + 1);
+    header(assembler, wanted) + &function(assembler, "k0", &registers, &body)
+}
+
+/// The bytes of each of so many [`marked`] texts in what an assembler printed; none for a text of which some byte is not told, or that
+/// has none.
+#[must_use]
+pub fn encodings(pattern: &Frame, label_suffix: &str, count: usize, said: &str) -> Vec<Option<Vec<u8>>> {
+    let marks: BTreeMap<String, usize> = (0..count).map(|number| (mark(number) + label_suffix, number)).collect();
+    let mut out: Vec<Option<Vec<u8>>> = vec![Some(Vec::new()); count];
+    let mut at = None;
+    for line in said.lines() {
+        if let Some(number) = marks.get(line.trim()) {
+            at = Some(*number);
+        } else if let (Some(bytes), Some(of)) = (printed(pattern, line), at.and_then(|at| out.get_mut(at))) {
+            *of = of.take().zip(hexadecimal(bytes)).map(|(before, bytes)| [before, bytes].concat());
+        }
+    }
+    out.into_iter().map(|bytes| bytes.filter(|bytes| !bytes.is_empty())).collect()
+}
+
+/// What stands for `{bytes}` in a line with an encoding.
+fn printed<'m>(pattern: &Frame, line: &'m str) -> Option<&'m str> {
+    let (before, after) = pattern.split_at(pattern.iter().position(|piece| !matches!(piece, template::Piece::Text(_)))?);
+    let words = |pieces: &[template::Piece]| fill(&pieces.to_vec(), |_| String::new());
+    let (_, rest) = line.split_once(words(before).as_str())?;
+    rest.split_once(words(after).as_str()).map(|(bytes, _)| bytes)
+}
+
+/// `0x10,0xff`; none if a part is no byte.
+fn hexadecimal(bytes: &str) -> Option<Vec<u8>> {
+    bytes.split(',').map(|byte| u8::from_str_radix(byte.trim().strip_prefix("0x")?, 16).ok()).collect()
 }
 
 /// Declarations of so many registers of each class that is declared.
@@ -316,6 +369,16 @@ mod tests {
         assert_ne!(shape("cp.async [%r8], [%rd9], 16;"), shape("cp.async [%r8], [%rd9], 4;"));
         assert_ne!(shape("v_add_u32 v8, v9, v10"), shape("v_add_u16 v8, v9, v10"));
         assert_ne!(shape("v_add_u32 v8, v9, v10"), shape("v_add_u32 v8, v9, s10"));
+    }
+
+    #[test]
+    fn encodings_by_text() {
+        let pattern = template::parse("encoding: [{bytes}]").expect("a pattern");
+        let said = "\t.target x\nlanebook_text_0:\n\tadd v8 ; encoding: [0x08,0x00]\nlanebook_text_1:\n\ta ; encoding: [0x01]\n\tb ; encoding: [0xff,0x02]\n\
+            lanebook_text_2:\n\tjump L3 ; encoding: [A,A,0xa0,0xbf]\n ; fixup A\n\tadd ; encoding: [0x08,0x00]\nlanebook_text_3:\n";
+        assert_eq!(encodings(&pattern, ":", 5, said), [Some(vec![8, 0]), Some(vec![1, 255, 2]), None, None, None]);
+        // Another way to print them says nothing.
+        assert_eq!(encodings(&pattern, ":", 1, "lanebook_text_0:\n add // 08 00\n"), [None]);
     }
 
     #[test]

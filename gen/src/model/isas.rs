@@ -27,6 +27,8 @@ pub const HEADER_WORDS: [&str; 3] = ["target", "version", "wave_lanes"];
 pub const FUNCTION_WORDS: [&str; 3] = ["name", "registers", "body"];
 /// Placeholders of an assembler's message.
 pub const ERROR_WORDS: [&str; 3] = ["input", "line", "column"];
+/// Placeholders of how it prints an encoding.
+pub const ENCODING_WORDS: [&str; 1] = ["bytes"];
 
 /// An instruction set.
 #[derive(Clone, Debug)]
@@ -84,6 +86,8 @@ pub struct Assembler {
     pub apart: Vec<String>,
     pub error: Frame,
     pub unknown: Vec<String>,
+    pub encodes: Vec<Frame>,
+    pub encoding: Frame,
 }
 
 impl FrameAtoms {
@@ -199,6 +203,8 @@ pub(super) fn resolve_classes(loaded: &Loaded, model: &mut HwModel, diags: &mut 
                 apart: asm.apart.clone(),
                 error: frame(&asm.error, &own(&ERROR_WORDS), diags),
                 unknown: asm.unknown.clone(),
+                encodes: asm.encodes.iter().map(|text| frame(text, &own(&ARGUMENT_WORDS), diags)).collect(),
+                encoding: asm.encoding.as_ref().map(|text| frame(text, &own(&ENCODING_WORDS), diags)).unwrap_or_default(),
             }),
             classes,
             class_names,

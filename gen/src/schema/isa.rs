@@ -99,6 +99,12 @@ pub struct Assembler {
     /// What it says when it does not know a target, be it as a warning.
     #[serde(default)]
     pub unknown: Vec<String>,
+    /// Its arguments when it is to print, to standard output, the labels of a text and the encoding of each instruction; else
+    /// spellings of one instruction cannot be told from instructions.
+    #[serde(default)]
+    pub encodes: Vec<Spanned<String>>,
+    /// How it prints an encoding, bytes in hexadecimal.
+    pub encoding: Option<Spanned<String>>,
 }
 
 /// An instruction set as it is written: one that extends another states only what differs.
