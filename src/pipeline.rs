@@ -155,7 +155,7 @@ fn sweep(
     let Some(set) = tables.rules.set(Language::Tile, None, phase) else { return Ok(Stats::default()) };
     let mut work = Work::new(work);
     let mut graph = TileGraph::new(program);
-    graph.push_all(&mut work)?;
+    graph.push_all_last_first(&mut work)?;
     run(&mut graph, &tables.rules, set, &mut work, fuel, |rule, at| trace(Event::Rule { rule, at }))
 }
 

@@ -69,6 +69,16 @@ impl<'p, 's, 't> TileGraph<'p, 's, 't> {
         }
         Ok(())
     }
+    /// Puts every operation on a worklist, the last one on top. What moves up then meets what stands above it before that has moved:
+    /// of conversions one after the other each passes an operation once, and not each of them every operation.
+    pub fn push_all_last_first(&self, work: &mut Work<'_, Node>) -> Result<(), RunError<ErrorKind>> {
+        let mut at = self.program.first(self.program.root());
+        while let Some(op) = at {
+            work.push(self.node(op))?;
+            at = self.program.following(op, None);
+        }
+        Ok(())
+    }
     fn op_of(&self, node: Node) -> Option<Op> {
         match node {
             Node::Op(op) => Some(op),

@@ -8,6 +8,7 @@ pub mod address;
 pub mod algebra;
 mod clock;
 pub mod lookup;
+pub mod passes;
 pub mod report;
 pub mod room;
 pub mod size;
@@ -26,6 +27,7 @@ pub fn report() -> Report {
     lookup::measure(&mut report);
     algebra::measure(&mut report);
     whole::measure(&mut report);
+    passes::measure(&mut report);
     room::measure(&mut report);
     size::measure(&mut report);
     address::measure(&mut report);

@@ -1,5 +1,5 @@
 //! What does not depend on the machine: instruction counts beside Triton's, and that the report is complete.
-use lanebook_bench::{address, algebra, lookup, room, size, whole};
+use lanebook_bench::{address, algebra, lookup, passes, room, size, whole};
 
 /// "Never more": to the first address and for all further ones together, beside Triton's sequence on the same form of
 /// shared layout (or its only one).
@@ -26,6 +26,14 @@ fn accesses_are_as_wide_as_triton_s() {
     }
 }
 
+/// What the removal of conversions writes grows with the program and no faster.
+#[test]
+fn passes_are_linear_in_what_they_write() {
+    for (shape, small, large) in passes::growth() {
+        assert!(small > 0.0 && large <= 1.25 * small, "{shape}: {small} bytes an operation at 64 operations, {large} at 1,024");
+    }
+}
+
 #[test]
 fn the_report_has_every_row() {
     let report = lanebook_bench::report();
@@ -33,6 +41,8 @@ fn the_report_has_every_row() {
         (lookup::SECTION, 9),
         (algebra::SECTION, 30),
         (whole::SECTION, 2 * (1 + 2 * 2)),
+        (passes::SECTION, 4 * (5 + 2 + 1) + 3 * 2),
+        (passes::TRITON, 5 + 3 * 3),
         (room::SECTION, 2 + 2 * 3),
         (size::SECTION, 3),
         (address::SECTION, 16),
