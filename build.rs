@@ -43,7 +43,7 @@ fn main() {
     };
     let text = match compile_wish(&root, Mode::Release, &Wish { archs, extra: extra.as_deref() }) {
         Ok(compiled) => compiled.rust(),
-        Err(failure) => fail(&format!("{}errors in the tables: {}", failure.full(), failure.diagnostics.sorted().len())),
+        Err(failure) => fail(&format!("{}errors in the tables: {}", failure.full(), failure.diagnostics.errors())),
     };
     write(&PathBuf::from(out).join(FILE), &text);
     if let Some(folder) = folder(&root, COPY) {

@@ -20,7 +20,7 @@ fn main() -> ExitCode {
         Ok(compiled) => compiled,
         Err(failure) => {
             eprint!("{}", failure.full());
-            eprintln!("{} errors", failure.diagnostics.sorted().len());
+            eprintln!("{} errors", failure.diagnostics.errors());
             return ExitCode::FAILURE;
         }
     };

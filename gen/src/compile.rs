@@ -4,11 +4,12 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::families;
 use crate::ledger;
 use crate::load::{self, Loaded};
+use crate::lost::Lost;
 use crate::lower::lower;
 use crate::model::{self, HwModel};
 use crate::render::{Weight, render, weigh};
 use crate::rules::{self, RuleModel};
-use crate::select::select;
+use crate::select;
 use crate::source::Sources;
 use lanebook_tables::Tables;
 use std::path::Path;
@@ -105,31 +106,26 @@ pub fn compile_wish(root: &Path, mode: Mode, wish: &Wish<'_>) -> Result<Compiled
     if let Some(extra) = wish.extra {
         load::find_extra(extra, &mut sources, &mut diagnostics);
     }
-    let mut compiled = compile_sources(sources, diagnostics, mode)?;
-    if let Some(names) = &wish.archs {
-        match select(&compiled.tables, names) {
-            Ok(tables) => compiled.tables = tables,
-            Err(unknown) => {
-                let mut diagnostics = Diagnostics::new();
-                unknown.into_iter().for_each(|error| diagnostics.push(error));
-                return Err(Failure { sources: compiled.sources, diagnostics });
-            }
-        }
-    }
-    Ok(compiled)
+    compile_some(sources, diagnostics, mode, wish.archs.as_deref())
 }
 
 /// Compiles files that are already in memory, named relative to the repository's folder.
-pub fn compile_sources(mut sources: Sources, mut diagnostics: Diagnostics, mode: Mode) -> Result<Compiled, Failure> {
+pub fn compile_sources(sources: Sources, diagnostics: Diagnostics, mode: Mode) -> Result<Compiled, Failure> {
+    compile_some(sources, diagnostics, mode, None)
+}
+
+fn compile_some(mut sources: Sources, mut diagnostics: Diagnostics, mode: Mode, archs: Option<&[String]>) -> Result<Compiled, Failure> {
     families::expand(&mut sources, &mut diagnostics);
     let loaded = load::load(&sources, &mut diagnostics);
     diagnostics.name("schema");
-    if !diagnostics.is_empty() {
-        // What is missing would be reported again wherever it is referred to.
-        return Err(Failure { sources, diagnostics });
-    }
+    // What could not be read is lost to the stages that follow; they hold back what they would say of it.
     let model = model::resolve(&loaded, &mut diagnostics);
+    if let Some(names) = archs {
+        let known: Vec<&str> = model.archs.iter().map(|arch| arch.name.as_str()).collect();
+        select::unknown(names, &known).into_iter().for_each(|error| diagnostics.push(error));
+    }
     diagnostics.name("names");
+    doubtful(&model, &mut diagnostics);
     diagnostics.extend(check::all(&model));
     let rules = rules::compile(&sources, &loaded, &model, &mut diagnostics);
     diagnostics.name("rules");
@@ -139,6 +135,7 @@ pub fn compile_sources(mut sources: Sources, mut diagnostics: Diagnostics, mode:
         diagnostics.name("proofs");
     }
     if !diagnostics.is_empty() {
+        diagnostics.settle();
         return Err(Failure { sources, diagnostics });
     }
     let tables = lower(&model, &rules::lower::lower(&rules));
@@ -146,13 +143,33 @@ pub fn compile_sources(mut sources: Sources, mut diagnostics: Diagnostics, mode:
     if !unlike.is_empty() {
         return Err(Failure { sources, diagnostics: unlike });
     }
+    let chosen = archs.map_or(Ok(tables), |names| select::select(&tables, names));
+    let tables = match chosen {
+        Ok(tables) => tables,
+        Err(unknown) => {
+            unknown.into_iter().for_each(|error| diagnostics.push(error));
+            return Err(Failure { sources, diagnostics });
+        }
+    };
     Ok(Compiled { sources, loaded, model, rules, tables })
+}
+
+/// What an atom with an error in its entry is to rules cannot be judged: they lack [`rules::part_of`] it.
+fn doubtful(model: &HwModel, diags: &mut Diagnostics) {
+    let wrong: Vec<_> = diags.iter().filter_map(|one| one.labels.first()).map(|label| label.span).collect();
+    let inside = |atom: &&model::Atom| wrong.iter().any(|at| at.file == atom.span.file && atom.span.start <= at.start && at.start < atom.span.end);
+    for atom in model.atoms.iter().filter(inside) {
+        diags.lose(Lost::name(&rules::part_of(&atom.name), atom.name.span));
+    }
 }
 
 /// Every atom of the repository stands in the ledger.
 fn numbered(sources: &Sources, loaded: &Loaded, model: &HwModel) -> Diagnostics {
     let mut diags = Diagnostics::new();
     let Some(ledger) = &loaded.ledger else {
+        if sources.iter().any(|(_, file)| file.name == load::LEDGER) {
+            return diags; // it cannot be read
+        }
         let missing = format!("{} is missing", load::LEDGER);
         return Diagnostic::nowhere(missing).help(ledger::UPDATE).into();
     };

@@ -2,6 +2,8 @@
 //!
 //! Stages collect errors in a [`Diagnostics`] and go on, so that one run shows them all. Each is shown twice: a plain
 //! line `file:line:column: error: ...; help: ...` that editors understand, and an excerpt with the places underlined.
+use crate::lost::Lost;
+use crate::schema::Name;
 use crate::source::{Sources, Span};
 use annotate_snippets::{AnnotationKind, Renderer, Snippet};
 use std::cmp::Ordering;
@@ -74,6 +76,8 @@ pub struct Diagnostic {
     pub level: Level,
     /// The check that says it ([`crate::audit::CHECKS`] lists them); empty until its stage has ended.
     pub check: &'static str,
+    /// The name that is missing, if that is all that is wrong.
+    pub lacks: Option<String>,
     /// Where it was made.
     pub site: Site,
 }
@@ -89,7 +93,7 @@ impl Diagnostic {
     #[must_use]
     #[track_caller]
     pub fn nowhere(message: impl Into<String>) -> Self {
-        Self { labels: Vec::new(), message: message.into(), help: None, level: Level::Error, check: "", site: Site(Location::caller()) }
+        Self { labels: Vec::new(), message: message.into(), help: None, level: Level::Error, check: "", lacks: None, site: Site(Location::caller()) }
     }
     /// The same as a warning or a note.
     #[must_use]
@@ -101,6 +105,12 @@ impl Diagnostic {
     #[must_use]
     pub fn help(mut self, text: impl Into<String>) -> Self {
         self.help = Some(text.into());
+        self
+    }
+    /// Nothing is wrong if this name is declared: it is not said where it may be, in what could not be read.
+    #[must_use]
+    pub fn lacks(mut self, name: &str) -> Self {
+        self.lacks = Some(name.to_string());
         self
     }
     /// One more place that is involved.
@@ -177,6 +187,7 @@ fn visible(text: &str, span: Span) -> std::ops::Range<usize> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
+    lost: Vec<Lost>,
 }
 
 impl Diagnostics {
@@ -185,9 +196,38 @@ impl Diagnostics {
     pub fn new() -> Self {
         Self::default()
     }
-    /// Adds one.
+    /// Adds one, or holds it back if it is only about the absence of what was left out.
     pub fn push(&mut self, diagnostic: Diagnostic) {
-        self.list.push(diagnostic);
+        let held = diagnostic.lacks.as_ref().is_some_and(|name| self.hold(name));
+        if !held {
+            self.list.push(diagnostic);
+        }
+    }
+    /// Whether this name may be one of those that were left out; what is wrong without it is then held back.
+    pub fn hold(&mut self, name: &str) -> bool {
+        let found = self.lost.iter_mut().find(|lost| lost.covers(name));
+        found.map(|lost| lost.held += 1).is_some()
+    }
+    /// Something that is left out, and why has been said.
+    pub fn lose(&mut self, lost: Lost) {
+        self.lost.push(lost);
+    }
+    /// A thing of this name is left out, and why has been said.
+    pub fn lose_name(&mut self, name: &Name) {
+        self.lose(Lost::name(name, name.span));
+    }
+    /// Says in a note at each thing that was left out how much was held back because of it.
+    pub fn settle(&mut self) {
+        for lost in std::mem::take(&mut self.lost).iter().filter(|lost| lost.held > 0) {
+            let what = if lost.held == 1 { "1 finding is".to_string() } else { format!("{} findings are", lost.held) };
+            let message = format!("{what} held back until this is mended: what is missing elsewhere may be what stands here");
+            self.push(Diagnostic { check: "schema", ..Diagnostic::at(lost.span.head(), message).as_level(Level::Note) });
+        }
+    }
+    /// How many errors there are, each counted once.
+    #[must_use]
+    pub fn errors(&self) -> usize {
+        self.sorted().iter().filter(|one| one.level == Level::Error).count()
     }
     /// Names the check that those without one come from.
     pub fn name(&mut self, check: &'static str) {
@@ -207,17 +247,18 @@ impl Diagnostics {
     }
     /// Adds those of another stage.
     pub fn extend(&mut self, other: Diagnostics) {
-        self.list.extend(other.list);
+        self.lost.extend(other.lost);
+        other.list.into_iter().for_each(|one| self.push(one));
     }
     /// Whether nothing is wrong.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
-    /// How many.
+    /// How many, those that are held back among them.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.list.len()
+        self.list.len() + self.lost.iter().map(|lost| lost.held).sum::<usize>()
     }
     /// The errors by place, each once.
     #[must_use]
@@ -227,15 +268,22 @@ impl Diagnostics {
         all.dedup();
         all
     }
+    /// The errors by file, line and column, each once. The rows of a family stand where the family does.
+    #[must_use]
+    pub fn by_place(&self, sources: &Sources) -> Vec<&Diagnostic> {
+        let mut all = self.sorted();
+        all.sort_by_cached_key(|one| one.labels.first().map(|first| (sources.file(first.span.file).name.clone(), sources.line_col(first.span))));
+        all
+    }
     /// Plain lines of all errors, by place.
     #[must_use]
     pub fn plain(&self, sources: &Sources) -> String {
-        self.sorted().iter().map(|d| d.plain(sources)).collect()
+        self.by_place(sources).iter().map(|d| d.plain(sources)).collect()
     }
     /// Each error's plain lines followed by its excerpt.
     #[must_use]
     pub fn full(&self, sources: &Sources) -> String {
-        self.sorted().iter().map(|d| format!("{}{}\n\n", d.plain(sources), d.excerpt(sources))).collect()
+        self.by_place(sources).iter().map(|d| format!("{}{}\n\n", d.plain(sources), d.excerpt(sources))).collect()
     }
     /// `value` if nothing is wrong, else the errors.
     pub fn or<T>(self, value: T) -> Result<T, Diagnostics> {
@@ -275,6 +323,6 @@ impl<'d> About<'d> {
 
 impl From<Diagnostic> for Diagnostics {
     fn from(one: Diagnostic) -> Self {
-        Self { list: vec![one] }
+        Self { list: vec![one], lost: Vec::new() }
     }
 }

@@ -5,7 +5,8 @@
 //! read is a copy of the file's text with the same line numbers, so an error in one row points at the line of the atom and
 //! shows the text as it was read. Nothing else is computed: what cannot be said by replacing words is an atom of its own.
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::load::Loaded;
+use crate::load::{self, Loaded};
+use crate::lost::Lost;
 use crate::schema::{Family, FamilyTable, Group, HwFile};
 use crate::source::{FileId, Sources, Span};
 use crate::spanned::{Spanned, read, whole};
@@ -21,11 +22,11 @@ pub fn expand(sources: &mut Sources, diags: &mut Diagnostics) {
         let Ok(hardware) = read::<HwFile>(sources, whole(sources, id)) else { continue };
         for group in hardware.groups.iter().filter_map(|entry| entry.read::<Group>(sources).ok()) {
             for entry in &group.families {
-                match entry.read::<Family>(sources) {
-                    Ok(family) => {
-                        made.extend(rows(sources, id, entry.span, &family, diags).into_iter().map(|text| (file.name.clone(), file.extra, entry.span, text)))
-                    }
-                    Err(error) => diags.push(error),
+                let Some(family) = load::entry::<Family>(sources, *entry, diags) else { continue };
+                let before = diags.len();
+                made.extend(rows(sources, id, entry.span, &family, diags).into_iter().map(|text| (file.name.clone(), file.extra, entry.span, text)));
+                if diags.len() > before {
+                    diags.lose(Lost::text(sources.text(family.atom.span), entry.span, true));
                 }
             }
         }

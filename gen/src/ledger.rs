@@ -3,9 +3,10 @@
 //! An atom (and later a rule) keeps its number for ever: numbers are never reused, and a name that is gone stays as a
 //! tombstone (`retired: true`). The tool writes the file; a build only compares.
 use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::load;
 use crate::schema::Name;
 use crate::source::{FileId, Sources, Span};
-use crate::spanned::{Entry, read, whole};
+use crate::spanned::{Entry, whole};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -53,18 +54,13 @@ impl Ledger {
     /// Reads the ledger and checks that numbers ascend and names stand once.
     pub fn load(sources: &Sources, file: FileId, diags: &mut Diagnostics) -> Option<Self> {
         let span = whole(sources, file);
-        let raw: File = read(sources, span).map_err(|error| diags.push(error)).ok()?;
+        let raw: File = load::file(sources, file, diags)?;
         let mut lines = |entries: Vec<Entry>| {
             let mut out: Vec<Line> = Vec::new();
             let mut seen: BTreeMap<String, Span> = BTreeMap::new();
             for entry in entries {
-                let line = match entry.read::<Line>(sources) {
-                    Ok(line) => line.value,
-                    Err(error) => {
-                        diags.push(error);
-                        continue;
-                    }
-                };
+                let Some(line) = load::entry::<Line>(sources, entry, diags) else { continue };
+                let line = line.value;
                 if let Some(before) = out.last().filter(|before| before.id >= line.id) {
                     let message = format!("number {} does not follow {}", line.id, before.id);
                     diags.push(
@@ -98,7 +94,7 @@ pub fn compare(kind: &str, lines: &[Line], names: &[&Name], diags: &mut Diagnost
     let present: BTreeSet<&str> = names.iter().map(|name| name.as_str()).collect();
     for name in names {
         match known.get(name.as_str()) {
-            None => diags.push(Diagnostic::at(name.span, format!("{kind} `{}` has no stable number", name.value)).help(UPDATE)),
+            None => diags.push(Diagnostic::at(name.span, format!("{kind} `{}` has no stable number", name.value)).help(UPDATE).lacks(name)),
             Some(line) if line.retired => diags.push(
                 Diagnostic::at(name.span, format!("{kind} `{}` has the name of a retired one", name.value))
                     .note(line.name.span, "retired here")
@@ -108,7 +104,9 @@ pub fn compare(kind: &str, lines: &[Line], names: &[&Name], diags: &mut Diagnost
         }
     }
     for line in lines.iter().filter(|line| !line.retired && !present.contains(line.name.as_str())) {
-        diags.push(Diagnostic::at(line.name.span, format!("{kind} `{}` has a stable number but is not in the tables", line.name.value)).help(UPDATE));
+        diags.push(
+            Diagnostic::at(line.name.span, format!("{kind} `{}` has a stable number but is not in the tables", line.name.value)).help(UPDATE).lacks(&line.name),
+        );
     }
 }
 

@@ -24,6 +24,7 @@ pub mod families;
 pub mod layouts;
 pub mod ledger;
 pub mod load;
+pub mod lost;
 pub mod lower;
 pub mod lower_units;
 pub mod means;

@@ -5,6 +5,7 @@
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::families;
 use crate::ledger::Ledger;
+use crate::lost::Lost;
 use crate::schema::{
     Access, Agreement, Arch, Atom, AxesFile, Axis, Broadcast, Dtype, DtypesFile, Group, HwFile, Isa, IsaFile, IsaPart, SourceEntry, SourcesFile, Tag, unit,
 };
@@ -59,6 +60,8 @@ pub struct LoadedGroup {
     pub atoms: Vec<Spanned<Atom>>,
     /// Its facts about matrix units.
     pub units: LoadedUnits,
+    /// Everything in it could be read.
+    pub whole: bool,
 }
 
 /// The facts of a group about matrix units that could be read.
@@ -257,6 +260,7 @@ fn complete(loaded: &mut Loaded, diags: &mut Diagnostics) {
                 Err(field) => {
                     let message = format!("instruction set `{}` does not say its `{field}`", name.value);
                     diags.push(Diagnostic::at(name.span, message).help("state it, or extend an instruction set that does"));
+                    diags.lose_name(&name);
                 }
             }
         }
@@ -264,7 +268,10 @@ fn complete(loaded: &mut Loaded, diags: &mut Diagnostics) {
             for name in waiting.iter().filter_map(|waiting| waiting.part.extends.as_ref()) {
                 let known = loaded.isas.iter().map(|isa| isa.isa.name.as_str());
                 let help = crate::suggest::remedy(name, known, "extend one that is complete");
-                diags.push(Diagnostic::at(name.span, format!("no instruction set `{}` to extend", name.value)).help(help));
+                diags.push(Diagnostic::at(name.span, format!("no instruction set `{}` to extend", name.value)).help(help).lacks(name));
+            }
+            for waiting in &waiting {
+                diags.lose_name(&waiting.part.name);
             }
             return;
         }
@@ -278,6 +285,25 @@ fn atom_span(sources: &Sources, id: FileId) -> Span {
     Span::new(id, text.len() - text.trim_start().len(), text.len())
 }
 
+/// Reads a file. One that cannot be read is reported, and what it declares is lost.
+pub(crate) fn file<T: DeserializeOwned>(sources: &Sources, id: FileId, diags: &mut Diagnostics) -> Option<T> {
+    let span = whole(sources, id);
+    let wrong = |error| {
+        diags.push(error);
+        diags.lose(Lost::text(sources.text(span), span, false));
+    };
+    read(sources, span).map_err(wrong).ok()
+}
+
+/// Reads an entry; see [`file`].
+pub(crate) fn entry<T: DeserializeOwned>(sources: &Sources, entry: Entry, diags: &mut Diagnostics) -> Option<Spanned<T>> {
+    let wrong = |error| {
+        diags.push(error);
+        diags.lose(Lost::text(sources.text(entry.span), entry.span, true));
+    };
+    entry.read(sources).map_err(wrong).ok()
+}
+
 struct Reader<'a> {
     sources: &'a Sources,
     id: FileId,
@@ -286,10 +312,10 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn file<T: DeserializeOwned>(&mut self) -> Option<T> {
-        read(self.sources, whole(self.sources, self.id)).map_err(|error| self.diags.push(error)).ok()
+        file(self.sources, self.id, self.diags)
     }
     fn entries<T: DeserializeOwned>(&mut self, entries: &[Entry]) -> Vec<Spanned<T>> {
-        entries.iter().filter_map(|e| e.read(self.sources).map_err(|error| self.diags.push(error)).ok()).collect()
+        entries.iter().filter_map(|e| entry(self.sources, *e, self.diags)).collect()
     }
     fn values<T: DeserializeOwned>(&mut self, entries: Vec<Entry>) -> Vec<T> {
         self.entries(&entries).into_iter().map(|entry| entry.value).collect()
@@ -300,13 +326,17 @@ impl Reader<'_> {
         loaded.tags.extend(self.values(file.tags));
         loaded.broadcasts.extend(self.values(file.broadcasts));
         for group in self.entries::<Group>(&file.groups) {
+            let before = self.diags.len();
             let mut atoms = self.entries(&group.atoms);
+            let mut whole = true;
             for family in &group.families {
                 let rows: Vec<Entry> = families::members(self.sources, family.span).map(|id| Entry { span: atom_span(self.sources, id) }).collect();
+                whole &= !rows.is_empty();
                 atoms.extend(self.entries(&rows));
             }
             let units = self.units(&group.units);
-            loaded.groups.push(LoadedGroup { group, atoms, units });
+            whole &= self.diags.len() == before;
+            loaded.groups.push(LoadedGroup { group, atoms, units, whole });
         }
         loaded.agreements.extend(self.entries(&file.agreements));
         loaded.archs.extend(self.entries(file.arch.as_slice()));

@@ -25,7 +25,7 @@ pub fn listed(list: &str) -> Option<Vec<String>> {
 /// One for each name that no architecture has.
 pub fn select(tables: &t::Tables<'static>, names: &[String]) -> Result<t::Tables<'static>, Vec<Diagnostic>> {
     let known: Vec<&str> = tables.archs.iter().map(|arch| arch.name).collect();
-    let unknown: Vec<Diagnostic> = names.iter().filter(|name| !known.contains(&name.as_str())).map(|name| refused(name, &known)).collect();
+    let unknown = unknown(names, &known);
     if !unknown.is_empty() {
         return Err(unknown);
     }
@@ -48,9 +48,14 @@ pub fn select(tables: &t::Tables<'static>, names: &[String]) -> Result<t::Tables
     })
 }
 
+/// An error for each name that is none of the known architectures.
+pub(crate) fn unknown(names: &[String], known: &[&str]) -> Vec<Diagnostic> {
+    names.iter().filter(|name| !known.contains(&name.as_str())).map(|name| refused(name, known)).collect()
+}
+
 fn refused(name: &str, known: &[&str]) -> Diagnostic {
     let near = crate::suggest::nearest(name, known.iter().copied()).map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
-    Diagnostic::nowhere(format!("{VARIABLE} names an unknown architecture `{name}`")).help(format!("{near}known are {}", known.join(", ")))
+    Diagnostic::nowhere(format!("{VARIABLE} names an unknown architecture `{name}`")).help(format!("{near}known are {}", known.join(", "))).lacks(name)
 }
 
 fn named<'a>(names: impl Iterator<Item = &'a str>) -> t::NameMap<'static> {

@@ -10,10 +10,9 @@ pub fn of(folder: Option<&Path>) -> Result<Tables<'static>, Problems> {
     let Some(root) = folder else { return Ok(lanebook::TABLES) };
     match compile(root, Mode::Draft) {
         Ok(compiled) => Ok(compiled.tables()),
-        Err(failure) => Err(Problems::Rendered(
-            Kind::Refused,
-            format!("{}{} in {}\n", failure.full(), counted(failure.diagnostics.sorted().len(), "error"), root.display()),
-        )),
+        Err(failure) => {
+            Err(Problems::Rendered(Kind::Refused, format!("{}{} in {}\n", failure.full(), counted(failure.diagnostics.errors(), "error"), root.display())))
+        }
     }
 }
 

@@ -14,7 +14,9 @@ pub fn check(model: &HwModel) -> Diagnostics {
     let mut diags = Diagnostics::new();
     for arch in &model.archs {
         figures(arch, &mut diags);
-        frame(model, arch, &mut diags);
+        if arch.whole {
+            frame(model, arch, &mut diags);
+        }
         let mut strange = Vec::new();
         for entry in &arch.atoms {
             let atom = model.atom(entry.atom);

@@ -21,7 +21,7 @@ pub fn check(model: &HwModel) -> Diagnostics {
 
 /// The atom is one of the architecture's.
 fn present(model: &HwModel, arch: &Arch, atom: AtomId, at: Span, diags: &mut Diagnostics) {
-    if !arch.atoms.iter().any(|a| a.atom == atom) {
+    if arch.whole && !arch.atoms.iter().any(|a| a.atom == atom) {
         let atom = model.atom(atom);
         diags.push(
             Diagnostic::at(at, format!("architecture `{}` does not have atom `{}`", arch.name.value, atom.name.value))
@@ -97,7 +97,7 @@ fn waits(model: &HwModel, arch: &Arch, diags: &mut Diagnostics) {
 /// Tables number a counter once for each atom, so all architectures that have the atom must agree.
 fn counters(model: &HwModel, diags: &mut Diagnostics) {
     let mut numbers: BTreeMap<AtomId, (usize, &Arch)> = BTreeMap::new();
-    for arch in &model.archs {
+    for arch in model.archs.iter().filter(|arch| arch.whole) {
         for entry in &arch.atoms {
             let atom = model.atom(entry.atom);
             let Some(name) = &atom.counter else { continue };
@@ -133,7 +133,7 @@ fn hazards(model: &HwModel, arch: &Arch, diags: &mut Diagnostics) {
         let carriers = |tag| arch.atoms.iter().map(|a| model.atom(a.atom)).filter(move |a| a.tags.contains(&tag));
         if let Some(wait) = hazard.wait {
             let atom = model.atom(wait);
-            if !arch.atoms.iter().any(|entry| entry.atom == wait) || !atom.operands.is_empty() {
+            if (arch.whole && !arch.atoms.iter().any(|entry| entry.atom == wait)) || !atom.operands.is_empty() {
                 diags.push(
                     Diagnostic::at(hazard.span.head(), format!("atom `{}` cannot end a hazard of `{}`", atom.name.value, arch.name.value))
                         .note(atom.name.span, "the atom")
@@ -145,7 +145,7 @@ fn hazards(model: &HwModel, arch: &Arch, diags: &mut Diagnostics) {
         }
         for (what, tag) in [("producer", Some(hazard.producer)), ("consumer", Some(hazard.consumer)), ("reader", hazard.after)] {
             let Some(tag) = tag else { continue };
-            if carriers(tag).next().is_none() {
+            if arch.whole && carriers(tag).next().is_none() {
                 let tag = &model.tags[tag.index()];
                 diags.push(
                     Diagnostic::at(hazard.span.head(), format!("no atom of `{}` has the {what}'s tag `{}`", arch.name.value, tag.name.value))

@@ -35,7 +35,7 @@ fn operands(model: &HwModel, diags: &mut Diagnostics) {
             let Some(found) = model.units.descriptors.iter().find(|d| d.fact.entry.name.value == name.value) else {
                 let known = model.units.descriptors.iter().map(|d| d.fact.entry.name.as_str());
                 let help = crate::suggest::remedy(name, known, "declare it under `units`");
-                diags.push(Diagnostic::at(name.span, format!("unknown descriptor `{}`", name.value)).help(help));
+                diags.push(Diagnostic::at(name.span, format!("unknown descriptor `{}`", name.value)).help(help).lacks(name));
                 continue;
             };
             let Some(operand) = atom.operands.get(usize::from(shared.operand)) else { continue };
@@ -134,7 +134,7 @@ fn operand_tiles(units: &Units, diags: &mut Diagnostics) {
         let known: Vec<&str> = units.descriptors.iter().map(|d| d.fact.entry.name.as_str()).collect();
         for unknown in entry.takes.keys().filter(|d| !known.contains(&d.as_str())) {
             let help = crate::suggest::remedy(unknown, known.iter().copied(), "declare it");
-            diags.push(Diagnostic::at(entry.name.span, format!("unknown descriptor `{unknown}`")).help(help));
+            diags.push(Diagnostic::at(entry.name.span, format!("unknown descriptor `{unknown}`")).help(help).lacks(unknown));
         }
         if tile.param(&entry.unit.0) == 0 {
             diags.push(Diagnostic::at(tile.span, format!("the layout does not mention its unit `{}`", entry.unit.0)).help("write it, or correct `unit`"));
@@ -271,7 +271,7 @@ fn maps(units: &Units, diags: &mut Diagnostics) {
         for interleave in &entry.interleaves {
             if let Some(mode) = interleave.swizzle.as_ref().filter(|mode| !modes.contains(&mode.as_str())) {
                 let help = crate::suggest::remedy(mode, modes.iter().copied(), "declare it");
-                diags.push(Diagnostic::at(mode.span, format!("unknown swizzle mode `{}`", mode.value)).help(help));
+                diags.push(Diagnostic::at(mode.span, format!("unknown swizzle mode `{}`", mode.value)).help(help).lacks(&mode.value));
             }
         }
         if !modes.is_empty() && !units.swizzles.iter().any(|m| m.entry.codes.contains_key(&entry.encoding.value)) {

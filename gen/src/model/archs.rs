@@ -36,6 +36,8 @@ pub struct Arch {
     pub counters: Vec<Counter>,
     /// Wait states.
     pub hazards: Vec<Hazard>,
+    /// No group of it is unknown, or was read in part, and no counter is left out: what it lacks can be judged.
+    pub whole: bool,
     /// Integers that any operand takes.
     pub inline_integers: (i32, i32),
     /// Scalar registers that one vector instruction reads.

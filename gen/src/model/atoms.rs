@@ -19,6 +19,8 @@ pub struct Group {
     pub name: Name,
     /// Its atoms, in file order.
     pub atoms: Vec<AtomId>,
+    /// All that it has is there.
+    pub whole: bool,
 }
 
 /// One instruction form.
@@ -223,10 +225,13 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
     let mut instances: Vec<(usize, Atom)> = Vec::new();
     let mut instance_names = Names::default();
     for group in &loaded.groups {
+        let lose = |diags: &mut Diagnostics| group.atoms.iter().for_each(|atom| diags.lose_name(&atom.name));
         if !group_names.declare(&group.group.name, groups.len(), "group", diags) {
+            lose(diags);
             continue;
         }
         let first = all.len();
+        let mut whole = group.whole;
         if let Some(isa) = model.isa_names.find(&group.group.isa, "instruction set", diags) {
             for entry in &group.atoms {
                 if model.atom_names.declare(&entry.name, all.len(), "atom", diags) {
@@ -240,8 +245,11 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
                     all.push(atom);
                 }
             }
+        } else {
+            whole = false;
+            lose(diags);
         }
-        groups.push(Group { name: group.group.name.clone(), atoms: (first..all.len()).map(|at| AtomId(at as u16)).collect() });
+        groups.push(Group { name: group.group.name.clone(), atoms: (first..all.len()).map(|at| AtomId(at as u16)).collect(), whole });
     }
     let new = number(loaded, model, all, &mut groups);
     model.instances = instances.into_iter().map(|(at, atom)| (AtomId(new.get(at).copied().unwrap_or(0)), atom)).collect();

@@ -20,10 +20,11 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
         loaded.archs.iter().enumerate().filter(|(at, arch)| names.declare(&arch.name, *at, "architecture", diags)).map(|(_, a)| a).collect();
     let mut archs = Vec::new();
     for entry in &entries {
-        if let Some(chain) = chain(entry, &entries, diags) {
-            let resolver = Resolver { model, words: &words, diags };
-            archs.extend(resolver.arch(&chain));
+        let arch = chain(entry, &entries, diags).and_then(|chain| Resolver { model, words: &words, diags, whole: true }.arch(&chain));
+        if arch.is_none() {
+            diags.lose_name(&entry.name);
         }
+        archs.extend(arch);
     }
     let mut quiet = Diagnostics::new();
     for (number, arch) in archs.iter().enumerate() {
@@ -41,7 +42,7 @@ fn chain<'a>(entry: &'a Spanned<schema::Arch>, entries: &[&'a Spanned<schema::Ar
         let Some(next) = entries.iter().find(|a| a.name.value == parent.value) else {
             if std::ptr::eq(at, entry) {
                 let help = crate::suggest::remedy(parent, known(), "name an architecture that has a file");
-                diags.push(Diagnostic::at(parent.span, format!("unknown architecture `{}`", parent.value)).help(help));
+                diags.push(Diagnostic::at(parent.span, format!("unknown architecture `{}`", parent.value)).help(help).lacks(parent));
             }
             return None;
         };
@@ -69,6 +70,8 @@ struct Resolver<'a> {
     model: &'a HwModel,
     words: &'a Words,
     diags: &'a mut Diagnostics,
+    /// No group and no counter of the architecture is missing.
+    whole: bool,
 }
 
 type Chain<'a> = [&'a Spanned<schema::Arch>];
@@ -120,6 +123,7 @@ impl Resolver<'_> {
             sync: self.sync(chain),
             counters: self.counters(chain),
             hazards: self.hazards(chain),
+            whole: self.whole,
             inline_integers: last(chain, |a| a.inline_integers.clone()).map_or((1, 0), |i| i.value),
             scalar_reads: last(chain, |a| a.scalar_reads.clone()).map_or(0, |s| s.value),
             wave_lanes: wave,
@@ -187,16 +191,20 @@ impl Resolver<'_> {
     }
 
     fn absent(&mut self, name: &Name) {
+        if !self.whole {
+            return; // a group that could have it is missing
+        }
         let message = format!("atom `{}` is in none of the groups that the architecture has", name.value);
         self.diags.push(Diagnostic::at(name.span, message).help("remove it here, or add its group to `has`"));
     }
 
     fn group(&mut self, name: &Name) -> Vec<AtomId> {
         let found = self.model.groups.iter().find(|g| g.name.value == name.value);
+        self.whole &= found.is_some_and(|group| group.whole);
         if found.is_none() {
             let known = self.model.groups.iter().map(|g| g.name.as_str());
             let help = crate::suggest::remedy(name, known, "write a group of this name, or use one that exists");
-            self.diags.push(Diagnostic::at(name.span, format!("unknown group `{}`", name.value)).help(help));
+            self.diags.push(Diagnostic::at(name.span, format!("unknown group `{}`", name.value)).help(help).lacks(name));
         }
         found.map(|g| g.atoms.clone()).unwrap_or_default()
     }
@@ -297,7 +305,10 @@ impl Resolver<'_> {
                 if !names.declare(&counter.name, 0, "counter", self.diags) {
                     continue;
                 }
-                let Some(wait) = wait else { continue };
+                let Some(wait) = wait else {
+                    self.whole = false;
+                    continue;
+                };
                 let resolved = Counter {
                     name: counter.name.clone(),
                     max: counter.max,

@@ -97,6 +97,7 @@ pub(super) fn declare(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
             _ => {
                 let message = format!("modifier `{}` says neither lanes nor blocks", entry.name.value);
                 diags.push(Diagnostic::at(entry.name.span, message).help("give `lanes` or `member`"));
+                diags.lose_name(&entry.name);
                 continue;
             }
         };
@@ -125,7 +126,7 @@ pub(super) fn resolve(
     for name in &entry.broadcasts {
         let Some(found) = known.iter().find(|b| b.name.value == name.value) else {
             let help = crate::suggest::remedy(name, known.iter().map(|b| b.name.as_str()), "declare it under `broadcasts`");
-            diags.push(Diagnostic::at(name.span, format!("unknown modifier `{}`", name.value)).help(help));
+            diags.push(Diagnostic::at(name.span, format!("unknown modifier `{}`", name.value)).help(help).lacks(name));
             continue;
         };
         let here = |wanted: &Name, diags: &mut Diagnostics| {

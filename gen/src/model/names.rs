@@ -52,7 +52,7 @@ impl Names {
                 1..=8 => format!("known here: {}", self.iter().collect::<Vec<_>>().join(", ")),
                 many => format!("declare it, or use one of the {many} that are declared"),
             };
-            diags.push(Diagnostic::at(name.span, format!("unknown {kind} `{}`", name.value)).help(remedy(name, self.iter(), &otherwise)));
+            diags.push(Diagnostic::at(name.span, format!("unknown {kind} `{}`", name.value)).help(remedy(name, self.iter(), &otherwise)).lacks(name));
         }
         found
     }

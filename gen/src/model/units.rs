@@ -190,6 +190,12 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
                 continue;
             }
             for e in &u.descriptors {
+                if let Some(parent) = &e.extends
+                    && descriptor_names.find(parent, "descriptor", r.diags).is_none()
+                {
+                    r.diags.lose_name(&e.name);
+                    continue;
+                }
                 if descriptor_names.declare(&e.name, units.descriptors.len(), "descriptor", r.diags) {
                     let fact = r.fact(e, (e.status, &e.sources), "descriptor");
                     let resolved = descriptor(fact, &units, &descriptor_names, r.diags);
@@ -291,7 +297,7 @@ fn complete(field: &Spanned<s::Field>, old: Option<&Field>, units: &Units, diags
         let coded: Vec<(String, u16)> = coded.collect();
         if coded.is_empty() {
             let message = format!("no swizzle mode has a number in encoding `{}`", encoding.value);
-            diags.push(Diagnostic::at(encoding.span, message).help("give the modes `codes`"));
+            diags.push(Diagnostic::at(encoding.span, message).help("give the modes `codes`").lacks(&encoding.value));
         }
         coded
     });

@@ -113,7 +113,7 @@ pub(super) fn resolve(file: AnchorsFile, hw: &HwModel, diags: &mut Diagnostics) 
     let arch = |name: &Name, diags: &mut Diagnostics| {
         if hw.arch_named(name).is_none() {
             let help = remedy(name, archs(), "architectures stand in hw-tables");
-            diags.push(Diagnostic::at(name.span, format!("unknown architecture `{}`", name.value)).help(help));
+            diags.push(Diagnostic::at(name.span, format!("unknown architecture `{}`", name.value)).help(help).lacks(name));
         }
     };
     for (_, name) in &file.targets {
@@ -121,12 +121,12 @@ pub(super) fn resolve(file: AnchorsFile, hw: &HwModel, diags: &mut Diagnostics) 
     }
     for (_, name) in &file.dtypes {
         if hw.dtype_named(name).is_none() {
-            diags.push(Diagnostic::at(name.span, format!("unknown element type `{}`", name.value)).help("hw-tables/dtypes.ron lists them"));
+            diags.push(Diagnostic::at(name.span, format!("unknown element type `{}`", name.value)).help("hw-tables/dtypes.ron lists them").lacks(name));
         }
     }
     for (name, _) in file.accesses.iter().flat_map(|access| &access.most) {
         if !hw.isas.iter().any(|isa| *isa.name == name.value) {
-            diags.push(Diagnostic::at(name.span, format!("unknown instruction set `{}`", name.value)).help("rules/isa has them"));
+            diags.push(Diagnostic::at(name.span, format!("unknown instruction set `{}`", name.value)).help("rules/isa has them").lacks(name));
         }
     }
     for (_, name) in &file.meanings {

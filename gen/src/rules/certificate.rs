@@ -55,7 +55,7 @@ pub fn check(model: &RuleModel, hw: &HwModel, diags: &mut Diagnostics) {
                 }
                 diags.push(error);
             }
-            None => diags.push(Diagnostic::at(rule.name.span, format!("rule `{}` has no proof certificate", rule.name.value)).help(REMEDY)),
+            None => diags.push(Diagnostic::at(rule.name.span, format!("rule `{}` has no proof certificate", rule.name.value)).help(REMEDY).lacks(&rule.name)),
         }
     }
     for certificate in left.values() {
@@ -64,7 +64,8 @@ pub fn check(model: &RuleModel, hw: &HwModel, diags: &mut Diagnostics) {
             certificate
                 .span
                 .map_or_else(|| Diagnostic::nowhere(&message), |span| Diagnostic::at(span, &message))
-                .help("LANEBOOK_WRITE_PROOFS=1 cargo test -p lanebook-proofs writes the file anew"),
+                .help("LANEBOOK_WRITE_PROOFS=1 cargo test -p lanebook-proofs writes the file anew")
+                .lacks(&certificate.rule),
         );
     }
 }

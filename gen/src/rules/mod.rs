@@ -27,7 +27,6 @@ use crate::diagnostics::Diagnostics;
 use crate::load::Loaded;
 use crate::model::HwModel;
 use crate::source::{FileId, Sources};
-use crate::spanned::{read, whole};
 use lanebook_tables::{IsaId, Language, Weights};
 use serde::de::DeserializeOwned;
 
@@ -81,7 +80,7 @@ impl RuleModel {
 pub fn compile(sources: &Sources, loaded: &Loaded, hw: &HwModel, diags: &mut Diagnostics) -> RuleModel {
     let mut model = RuleModel::default();
     let mut files = Vec::new();
-    let mut measures = Measures::default();
+    let mut measures = Some(Measures::default());
     for &id in &loaded.rule_files {
         let mut reader = Reader { sources, id, diags };
         match sources.file(id).name.as_str() {
@@ -92,9 +91,7 @@ pub fn compile(sources: &Sources, loaded: &Loaded, hw: &HwModel, diags: &mut Dia
                 }
             }
             "rules/measure.ron" => {
-                if let Some(file) = reader.file::<schema::MeasureFile>() {
-                    measures = measure::resolve(file, diags);
-                }
+                measures = reader.file::<schema::MeasureFile>().map(|file| measure::resolve(file, diags));
             }
             "rules/cost.ron" => model.weights = reader.file::<schema::Weights>().map(schema::Weights::value),
             "rules/anchors.ron" => model.anchors = reader.file().map(|file| anchors::resolve(file, hw, diags)).unwrap_or_default(),
@@ -130,12 +127,15 @@ pub fn compile(sources: &Sources, loaded: &Loaded, hw: &HwModel, diags: &mut Dia
     }
     for (entry, language, isa, phase) in entries {
         let context = rule::Context { hw, ops: &model.ops, phases: &model.phases, language, isa, phase };
-        if let Some(rule) = rule::compile(&entry, &context, diags) {
-            model.rules.push(rule);
+        match rule::compile(&entry, &context, diags) {
+            Some(rule) => model.rules.push(rule),
+            None => diags.lose_name(&entry.name),
         }
     }
     rule::check_names(&model.rules, diags);
-    measure::check(&model, &measures, diags);
+    if let Some(measures) = &measures {
+        measure::check(&model, measures, diags);
+    }
     overlap::check(&model, diags);
     model
 }
@@ -148,15 +148,21 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn file<T: DeserializeOwned>(&mut self) -> Option<T> {
-        read(self.sources, whole(self.sources, self.id)).map_err(|error| self.diags.push(error)).ok()
+        crate::load::file(self.sources, self.id, self.diags)
     }
     fn values<T: DeserializeOwned>(&mut self, entries: &[crate::spanned::Entry]) -> Vec<crate::spanned::Spanned<T>> {
-        entries.iter().filter_map(|entry| entry.read(self.sources).map_err(|error| self.diags.push(error)).ok()).collect()
+        entries.iter().filter_map(|entry| crate::load::entry(self.sources, *entry, self.diags)).collect()
     }
     fn entries<T: DeserializeOwned>(&mut self) -> Vec<crate::spanned::Spanned<T>> {
         let list: Vec<crate::spanned::Entry> = self.file().unwrap_or_default();
         self.values(&list)
     }
+}
+
+/// What is lost of an atom with an error in its entry: rules that use it cannot be judged.
+#[must_use]
+pub fn part_of(atom: &str) -> String {
+    format!("a part of {atom}")
 }
 
 /// What an atom computes, over its operands. The instruction set's `make_uniform` atom is, on the uniform values that rules

@@ -93,14 +93,15 @@ pub(super) fn resolve(entries: Vec<Spanned<OpEntry>>, diags: &mut Diagnostics) -
     let mut ops = Ops::default();
     for entry in entries {
         let number = ops.list.len();
-        let mut known = ops.names.declare(&entry.name, number, "operation", diags);
-        for alias in &entry.aliases {
-            known &= ops.names.declare(alias, number, "operation", diags);
+        let known = ops.names.declare(&entry.name, number, "operation", diags);
+        for alias in entry.aliases.iter().filter(|_| known) {
+            ops.names.declare(alias, number, "operation", diags);
         }
         let role = role(&entry.role.map(|word| word.0.clone()), diags);
         let layout = word(&entry.layout.map(|word| word.0.clone()), "layout trait", &TRAITS, diags);
-        if let (true, Some(role), Some(layout)) = (known, role, layout) {
-            ops.list.push(Op { entry: entry.value, role, layout });
+        if known {
+            // Under a role that says nothing, so that rules find the operation.
+            ops.list.push(Op { entry: entry.value, role: role.unwrap_or(OpRole::Opaque), layout: layout.unwrap_or(LayoutTrait::None) });
         }
     }
     ops

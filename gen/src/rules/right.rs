@@ -60,6 +60,9 @@ impl Terms<'_> {
             return width;
         };
         let atom = hw.atom(id);
+        if diags.hold(&super::part_of(&atom.name)) {
+            return width;
+        }
         if !self.context.isa.is_some_and(|isa| hw.isa_has(isa, atom.isa)) {
             diags.push(
                 Diagnostic::at(word.span, format!("atom `{}` belongs to another instruction set", word.value))

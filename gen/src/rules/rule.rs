@@ -171,7 +171,9 @@ fn phase(entry: &RuleEntry, context: &Context<'_>, diags: &mut Diagnostics) -> O
     let found = context.phases.iter().position(|phase| *phase == name.value).and_then(|at| u8::try_from(at).ok());
     if found.is_none() {
         let known = context.phases.iter().map(String::as_str);
-        diags.push(Diagnostic::at(name.span, format!("unknown phase `{}`", name.value)).help(remedy(name, known, "rules/passes.ron lists the phases")));
+        diags.push(
+            Diagnostic::at(name.span, format!("unknown phase `{}`", name.value)).help(remedy(name, known, "rules/passes.ron lists the phases")).lacks(name),
+        );
     }
     found
 }

@@ -113,7 +113,7 @@ impl<'a> Terms<'a> {
         if found.is_none() {
             let known: Vec<&str> = IndexOp::ALL.iter().map(|op| op.name()).chain(also.iter().copied()).collect();
             let help = remedy(word, known.iter().copied(), &format!("known words: {}", known.join(", ")));
-            diags.push(Diagnostic::at(word.span, format!("unknown word `{}`", word.value)).help(help));
+            diags.push(Diagnostic::at(word.span, format!("unknown word `{}`", word.value)).help(help).lacks(word));
         }
         found
     }

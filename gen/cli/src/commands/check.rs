@@ -8,7 +8,7 @@ use crate::output;
 use crate::problem::{Kind, Problem, Problems};
 use crate::table::{Align, Table};
 use crate::tables::counted;
-use lanebook_gen::diagnostics::{Diagnostic, Diagnostics};
+use lanebook_gen::diagnostics::{Diagnostic, Diagnostics, Level};
 use lanebook_gen::source::{FileId, Sources};
 use lanebook_gen::{Mode, audit, compile_sources, load};
 use std::collections::BTreeSet;
@@ -53,9 +53,11 @@ pub fn run(args: &Check, tables: Option<&Path>) -> Result<(), Problems> {
         }
     };
     let files = wanted.files(&sources);
+    // What could not be judged may be in any file, and is said at the one to blame.
+    let blamed = |one: &Diagnostic| figures.is_none() && one.level == Level::Note;
     let findings = Findings {
         sources: &sources,
-        list: diagnostics.sorted().into_iter().filter(|one| concerns(one, files.as_ref()) || Findings::skips(one)).collect(),
+        list: diagnostics.by_place(&sources).into_iter().filter(|one| concerns(one, files.as_ref()) || Findings::skips(one) || blamed(one)).collect(),
         figures,
         deny_warnings: args.deny.contains(&Deny::Warnings),
         deny_changes: args.deny.contains(&Deny::Changes),

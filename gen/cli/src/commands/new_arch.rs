@@ -22,7 +22,7 @@ pub fn run(args: &NewArch, folder: Option<&Path>) -> Result<(), Problems> {
         return Err(Problem::usage(what, "use letters, digits, `_` and `-`, as its assembler does").into());
     }
     let compiled = compile(root, Mode::Draft).map_err(|failure| {
-        let count = counted(failure.diagnostics.sorted().len(), "error");
+        let count = counted(failure.diagnostics.errors(), "error");
         Problems::Rendered(Kind::Refused, format!("{}{count} in {}\n", failure.full(), root.display()))
     })?;
     let known: Vec<&str> = compiled.model.archs.iter().map(|arch| arch.name.value.as_str()).collect();
