@@ -10,7 +10,7 @@ use crate::model::{self, HwModel};
 use crate::render::{Weight, render, weigh};
 use crate::rules::{self, RuleModel};
 use crate::select;
-use crate::source::Sources;
+use crate::source::{Sources, Span};
 use lanebook_tables::Tables;
 use std::path::Path;
 
@@ -125,8 +125,7 @@ fn compile_some(mut sources: Sources, mut diagnostics: Diagnostics, mode: Mode, 
         select::unknown(names, &known).into_iter().for_each(|error| diagnostics.push(error));
     }
     diagnostics.name("names");
-    doubtful(&model, &mut diagnostics);
-    diagnostics.extend(check::all(&model));
+    checked(&model, &mut diagnostics);
     let rules = rules::compile(&sources, &loaded, &model, &mut diagnostics);
     diagnostics.name("rules");
     if mode == Mode::Release {
@@ -154,12 +153,21 @@ fn compile_some(mut sources: Sources, mut diagnostics: Diagnostics, mode: Mode, 
     Ok(Compiled { sources, loaded, model, rules, tables })
 }
 
-/// What an atom with an error in its entry is to rules cannot be judged: they lack [`rules::part_of`] it.
-fn doubtful(model: &HwModel, diags: &mut Diagnostics) {
-    let wrong: Vec<_> = diags.iter().filter_map(|one| one.labels.first()).map(|label| label.span).collect();
-    let inside = |atom: &&model::Atom| wrong.iter().any(|at| at.file == atom.span.file && atom.span.start <= at.start && at.start < atom.span.end);
-    for atom in model.atoms.iter().filter(inside) {
+/// The checks of the model, but for what they say of atoms with a name that may be declared in what is lost. What an atom with
+/// any error in its entry is to rules cannot be judged: they lack [`rules::part_of`] it.
+fn checked(model: &HwModel, diags: &mut Diagnostics) {
+    let inside = |at: Span, atom: &model::Atom| at.file == atom.span.file && atom.span.start <= at.start && at.start < atom.span.end;
+    let wrong: Vec<Span> = diags.iter().filter_map(|one| one.labels.first()).map(|label| label.span).chain(diags.held().iter().copied()).collect();
+    let open: Vec<&model::Atom> = model.atoms.iter().filter(|atom| diags.held().iter().any(|at| inside(*at, atom))).collect();
+    for atom in model.atoms.iter().filter(|atom| wrong.iter().any(|at| inside(*at, atom))) {
         diags.lose(Lost::name(&rules::part_of(&atom.name), atom.name.span));
+    }
+    for one in check::all(model).iter() {
+        // A template speaks of operands by name only, and these are there.
+        let about = one.labels.first().filter(|_| one.check != "template").and_then(|label| open.iter().find(|atom| inside(label.span, atom)));
+        if !about.is_some_and(|atom| diags.hold(&rules::part_of(&atom.name))) {
+            diags.push(one.clone());
+        }
     }
 }
 

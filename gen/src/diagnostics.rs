@@ -188,6 +188,8 @@ fn visible(text: &str, span: Span) -> std::ops::Range<usize> {
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
     lost: Vec<Lost>,
+    /// Places of those that are held back.
+    held: Vec<Span>,
 }
 
 impl Diagnostics {
@@ -199,14 +201,21 @@ impl Diagnostics {
     /// Adds one, or holds it back if it is only about the absence of what was left out.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         let held = diagnostic.lacks.as_ref().is_some_and(|name| self.hold(name));
-        if !held {
-            self.list.push(diagnostic);
+        match diagnostic.labels.first() {
+            Some(first) if held => self.held.push(first.span),
+            _ if held => {}
+            _ => self.list.push(diagnostic),
         }
     }
     /// Whether this name may be one of those that were left out; what is wrong without it is then held back.
     pub fn hold(&mut self, name: &str) -> bool {
         let found = self.lost.iter_mut().find(|lost| lost.covers(name));
         found.map(|lost| lost.held += 1).is_some()
+    }
+    /// Where something is held back.
+    #[must_use]
+    pub fn held(&self) -> &[Span] {
+        &self.held
     }
     /// Something that is left out, and why has been said.
     pub fn lose(&mut self, lost: Lost) {
@@ -248,6 +257,7 @@ impl Diagnostics {
     /// Adds those of another stage.
     pub fn extend(&mut self, other: Diagnostics) {
         self.lost.extend(other.lost);
+        self.held.extend(other.held);
         other.list.into_iter().for_each(|one| self.push(one));
     }
     /// Whether nothing is wrong.
@@ -323,6 +333,6 @@ impl<'d> About<'d> {
 
 impl From<Diagnostic> for Diagnostics {
     fn from(one: Diagnostic) -> Self {
-        Self { list: vec![one], lost: Vec::new() }
+        Self { list: vec![one], ..Self::default() }
     }
 }

@@ -238,12 +238,14 @@ pub fn load(sources: &Sources, diags: &mut Diagnostics) -> Loaded {
             _ => loaded.rule_files.push(id),
         }
     }
-    complete(&mut loaded, diags);
+    complete(&mut loaded, sources, diags);
     loaded
 }
 
 /// Completes the instruction sets that extend others, the extended ones first.
-fn complete(loaded: &mut Loaded, diags: &mut Diagnostics) {
+fn complete(loaded: &mut Loaded, sources: &Sources, diags: &mut Diagnostics) {
+    // Its rules are lost with it.
+    let lost = |file: FileId, name: &Spanned<String>| Lost::text(&sources.file(file).text, name.span, false);
     let mut parts = std::mem::take(&mut loaded.parts);
     while !parts.is_empty() {
         let before = parts.len();
@@ -260,18 +262,26 @@ fn complete(loaded: &mut Loaded, diags: &mut Diagnostics) {
                 Err(field) => {
                     let message = format!("instruction set `{}` does not say its `{field}`", name.value);
                     diags.push(Diagnostic::at(name.span, message).help("state it, or extend an instruction set that does"));
-                    diags.lose_name(&name);
+                    diags.lose(lost(file, &name));
                 }
             }
         }
         if waiting.len() == before {
-            for name in waiting.iter().filter_map(|waiting| waiting.part.extends.as_ref()) {
-                let known = loaded.isas.iter().map(|isa| isa.isa.name.as_str());
-                let help = crate::suggest::remedy(name, known, "extend one that is complete");
-                diags.push(Diagnostic::at(name.span, format!("no instruction set `{}` to extend", name.value)).help(help).lacks(name));
-            }
-            for waiting in &waiting {
-                diags.lose_name(&waiting.part.name);
+            // Those first whose parent is nowhere, or lost; what extends them is lost with them.
+            while !waiting.is_empty() {
+                let names: Vec<String> = waiting.iter().map(|waiting| waiting.part.name.value.clone()).collect();
+                let is_next = |waiting: &LoadedPart| waiting.part.extends.as_ref().is_none_or(|parent| !names.contains(&parent.value));
+                let (mut next, later): (Vec<_>, Vec<_>) = waiting.into_iter().partition(is_next);
+                waiting = later;
+                if next.is_empty() {
+                    next = std::mem::take(&mut waiting); // they extend each other
+                }
+                for name in next.iter().filter_map(|next| next.part.extends.as_ref()) {
+                    let known = loaded.isas.iter().map(|isa| isa.isa.name.as_str());
+                    let help = crate::suggest::remedy(name, known, "extend one that is complete");
+                    diags.push(Diagnostic::at(name.span, format!("no instruction set `{}` to extend", name.value)).help(help).lacks(name));
+                }
+                next.iter().for_each(|next| diags.lose(lost(next.file, &next.part.name)));
             }
             return;
         }

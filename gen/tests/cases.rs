@@ -236,6 +236,28 @@ fn the_tables_of_this_repository_compile() {
     }
 }
 
+/// Files that half of the tables hang upon lose their last bracket: that is all that is wrong, nothing is said of what hangs upon them.
+#[test]
+fn a_file_that_ends_early_is_all_that_is_wrong() {
+    let mut diags = Diagnostics::new();
+    let whole = load::find(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), &mut diags);
+    let mut seen = 0;
+    for name in ["hw-tables/dtypes.ron", "hw-tables/nvidia/async.ron", "rules/isa/amdgcn.ron", "rules/ops.ron"] {
+        let mut sources = Sources::default();
+        for (_, file) in whole.iter() {
+            let end = file.text.trim_end().len();
+            seen += usize::from(file.name == name);
+            sources.add(&file.name, None, if file.name == name { file.text[..end - 1].to_string() } else { file.text.clone() });
+        }
+        let failure = compile_sources(sources, diags.clone(), Mode::Release).unwrap_err();
+        assert_eq!(failure.diagnostics.errors(), 1, "{name}: {}", failure.plain());
+        let said = failure.plain();
+        assert!(said.lines().any(|line| line.starts_with(name) && line.contains(": error: ")), "{name}: {said}");
+        assert!(said.lines().any(|line| line.starts_with(name) && line.contains(" held back ")), "{name}: {said}");
+    }
+    assert_eq!(seen, 4);
+}
+
 /// Calls that make a diagnostic.
 const MAKERS: [&str; 3] = ["Diagnostic::at(", "Diagnostic::nowhere(", ".say("];
 

@@ -342,6 +342,9 @@ impl Resolver<'_> {
             let (producer_operand, unless_same) = (hazard.producer_operand.clone(), hazard.unless_same);
             let wait = hazard.wait.as_ref().and_then(|name| self.model.atom_names.find(name, "atom", self.diags)).map(AtomId);
             let after = hazard.after.as_ref().and_then(|name| self.words.tagged(std::slice::from_ref(name), self.diags).first().copied());
+            if hazard.wait.is_some() && wait.is_none() {
+                continue; // it has been said
+            }
             let source = sources.first().copied();
             out.push(Hazard { span: hazard.span, producer, consumer, operand, on, producer_operand, unless_same, states, wait, after, source });
         }
