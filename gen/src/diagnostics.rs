@@ -77,7 +77,7 @@ pub struct Diagnostic {
     /// The check that says it ([`crate::audit::CHECKS`] lists them); empty until its stage has ended.
     pub check: &'static str,
     /// The name that is missing, if that is all that is wrong.
-    pub lacks: Option<String>,
+    pub lacks: Option<Box<str>>,
     /// Where it was made.
     pub site: Site,
 }
@@ -110,7 +110,7 @@ impl Diagnostic {
     /// Nothing is wrong if this name is declared: it is not said where it may be, in what could not be read.
     #[must_use]
     pub fn lacks(mut self, name: &str) -> Self {
-        self.lacks = Some(name.to_string());
+        self.lacks = Some(name.into());
         self
     }
     /// One more place that is involved.
