@@ -5,7 +5,7 @@
 //! slot free, the tile's column becomes that slot's address. What is left over are the instances.
 
 use super::mover::{Mover, Place};
-use crate::map::{Columns, Fragment, MemoryMap, log2_exact};
+use crate::map::{Columns, Combine, Fragment, MemoryMap, log2_exact};
 use crate::plan::{Fit, Reject};
 use lanebook_tables::Space;
 
@@ -114,6 +114,11 @@ pub fn fit_registers(mover: &Mover, fragment: &Fragment, map: &MemoryMap, need: 
             return Err(Reject::Size);
         }
     }
+    let share = mover.bits.as_slice().iter().fold(0, |mask, &bit| match mover.sides(bit).1 {
+        Place::Byte(k) => mask | bytes_of(k),
+        _ => mask,
+    });
+    check_share(map, &out, share)?;
     check_alignment(map, &out, need, align)?;
     Ok(out)
 }
@@ -163,6 +168,23 @@ fn check_byte(map: &MemoryMap, e: u32, want: u32) -> Result<(), Reject> {
     }
     if have.bytes != want {
         return Err(Reject::Apart { atom_bytes: want, tile_bytes: have.bytes });
+    }
+    Ok(())
+}
+
+/// A lane's bytes follow each other from wherever its slot starts: where columns combine by exclusive or, no slot, warp or instance
+/// may touch the byte bits `share` inside a lane's part (a swizzle in finer steps exchanges pieces of it).
+fn check_share(map: &MemoryMap, fit: &Fit, share: u32) -> Result<(), Reject> {
+    if map.combine == Combine::Add {
+        return Ok(());
+    }
+    for &e in fit.slots.as_slice().iter().chain(fit.warps.as_slice()).chain(fit.instances.as_slice()) {
+        let bytes = map.at(e).bytes;
+        let common = bytes & share;
+        if common != 0 {
+            let atom_bytes = 1u32.checked_shl(common.trailing_zeros()).unwrap_or(0);
+            return Err(Reject::Apart { atom_bytes, tile_bytes: bytes });
+        }
     }
     Ok(())
 }
@@ -247,6 +269,8 @@ pub fn fit_copy(mover: &Mover, from: &MemoryMap, to: &MemoryMap, wave: u8, warps
             return Err(Reject::Size);
         }
     }
+    check_share(from, &out, share_bytes.saturating_sub(1))?;
+    check_share(to, &out, share_bytes.saturating_sub(1))?;
     check_alignment(from, &out, need.0, align.0)?;
     check_alignment(to, &out, need.1, align.1)?;
     Ok(out)
