@@ -48,13 +48,18 @@ impl Side<'_> {
                 let start = block.checked_mul(*registers)?.checked_mul(32)?;
                 let (lane, bit) = (on(AxisId::LANE)?, on(AxisId::BIT)?.checked_add(start)?);
                 let member = if self.together == 0 { 0 } else { on(AxisId::WARP)? };
-                let place = (lane, bit, warp.checked_add(member)?);
-                if !layout.replica.is_empty() {
-                    return None;
-                }
+                let warp = warp.checked_add(member)?;
                 let whole = bit.checked_rem(u32::from(self.fragment.shape.bits)) == Some(0);
-                let element = if whole { held(self.fragment, bit, lane, place.2).and_then(|(e, _)| row_col(self.fragment.shape, e)) } else { None };
-                Some(Found { element, place })
+                let in_lane = |lane: u32| if whole { held(self.fragment, bit, lane, warp).and_then(|(e, _)| row_col(self.fragment.shape, e)) } else { None };
+                let element = in_lane(lane);
+                // Where the unit takes an element from several lanes, all of them hold it.
+                for copy in 1..copies(layout)? {
+                    let other = lane.checked_add(copy_lanes(layout, copy)?)?;
+                    if in_lane(other) != element {
+                        return Some(Found { element: None, place: (other, bit, warp) });
+                    }
+                }
+                Some(Found { element, place: (lane, bit, warp) })
             }
             From::Shared(described) => {
                 let element = described.at(self.fragment, (row, col), block, warp)?;
@@ -62,6 +67,23 @@ impl Side<'_> {
             }
         }
     }
+}
+
+/// How many lanes hold each element.
+fn copies(layout: &LayoutRef<'_>) -> Option<u32> {
+    layout.replica.iter().try_fold(1u32, |n, it| n.checked_mul(it.extent_value().ok()?))
+}
+
+/// How many lanes a copy is away from the first; `None` if it is not in another lane.
+fn copy_lanes(layout: &LayoutRef<'_>, copy: u32) -> Option<u32> {
+    let (mut rest, mut away) = (copy, 0u32);
+    for it in layout.replica {
+        let extent = it.extent_value().ok()?;
+        let step = u32::try_from(it.stride_value().ok()?).ok().filter(|_| it.axis() == AxisId::LANE)?;
+        away = away.checked_add(rest.checked_rem(extent)?.checked_mul(step)?)?;
+        rest = rest.checked_div(extent)?;
+    }
+    Some(away)
 }
 
 /// Statements 8 and 9 of the module's page; the number of elements compared.
