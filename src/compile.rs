@@ -2,7 +2,7 @@
 
 use crate::assign::mover::Mover;
 use crate::assign::{Workspace, choose};
-use crate::emit::step::{LoopSpan, Pattern, Step, Steps, Virtual};
+use crate::emit::step::{LoopSpan, Pattern, Step, StepError, Steps, Virtual};
 use crate::emit::{Address, Advance, Context, EmitError, Held, Kernel, Lookup, Param, TextError, parameters};
 use crate::expr::{Arena, Choice, ExprId, Node, Reg, SelectScratch, Selector, SimplifyScratch, Variable};
 use crate::ir::{Op, Program};
@@ -307,12 +307,22 @@ impl<'s> Planned<'s> {
         if !parameters(program, function, params) {
             return Err(EmitError::Capacity { capacity: u32::try_from(params.capacity()).unwrap_or(u32::MAX) }.into());
         }
-        held.clear();
-        addresses.clear();
-        advances.clear();
         let lookup = Lookup { tables, arch: machine, isa };
-        walk(lookup, program, &plan, function, Steps::new(steps, tuples, patterns, loops), params, (held, addresses, advances), frame)?;
-        let usage = crate::emit::registers::allocate(tables, isa, steps, tuples, patterns, loops).map_err(EmitError::Step)?;
+        let mut frame = frame;
+        let mut slices = false;
+        let usage = loop {
+            held.clear();
+            addresses.clear();
+            advances.clear();
+            let room = Steps::new(steps, tuples, patterns, loops);
+            walk(lookup, program, &plan, function, room, params, (held, addresses, advances), frame.again(), slices)?;
+            match crate::emit::registers::allocate(tables, isa, steps, tuples, patterns, loops) {
+                Ok(usage) => break usage,
+                // Once more with operands of products loaded piece by piece.
+                Err(StepError::Pool { .. }) if !slices => slices = true,
+                Err(e) => return Err(EmitError::Step(e).into()),
+            }
+        };
         crate::emit::finish::finish(tables, machine, isa, steps, patterns, finished).map_err(EmitError::Step)?;
         Ok(Compiled { plan, steps: finished, patterns, params, usage, function })
     }
@@ -332,6 +342,24 @@ struct Frame<'s> {
     registers: &'s mut [Option<Reg>],
 }
 
+impl Frame<'_> {
+    /// The same room, for one more use.
+    fn again(&mut self) -> Frame<'_> {
+        Frame {
+            nodes: self.nodes,
+            variables: self.variables,
+            buckets: self.buckets,
+            forward: self.forward,
+            uses: self.uses,
+            counts: self.counts,
+            work: self.work,
+            memo: self.memo,
+            choice: self.choice,
+            registers: self.registers,
+        }
+    }
+}
+
 /// From the plan to steps over virtual registers. A frame of its own: what it keeps on the stack is gone before registers
 /// are allocated.
 #[inline(never)]
@@ -345,6 +373,7 @@ fn walk(
     params: &VecView<Param>,
     lists: (&mut VecView<Held>, &mut VecView<Address>, &mut VecView<Advance>),
     frame: Frame<'_>,
+    slices: bool,
 ) -> Result<(), Error> {
     let tables = lookup.tables;
     let Frame { nodes, variables, buckets, forward, uses, counts, work, memo, choice, registers } = frame;
@@ -362,6 +391,7 @@ fn walk(
         lists,
         registers,
     )?;
+    context.slices = slices;
     Ok(context.function(function)?)
 }
 

@@ -130,6 +130,8 @@ pub struct Context<'a, 't, 'p, 's> {
     pub advances: &'a mut VecView<Advance>,
     /// Next label.
     pub label: u16,
+    /// Operands of products are loaded slice by slice where they can be: fewer registers at once.
+    pub slices: bool,
 }
 
 impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
@@ -168,6 +170,7 @@ impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
             addresses,
             advances,
             label: 0,
+            slices: false,
         };
         out.enter()?;
         Ok(out)

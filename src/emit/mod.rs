@@ -17,6 +17,7 @@ mod loops;
 mod movement;
 mod product;
 pub mod registers;
+mod slices;
 pub mod step;
 mod sync;
 mod text;

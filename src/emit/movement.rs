@@ -59,6 +59,10 @@ impl Context<'_, '_, '_, '_> {
         let plan: MovePlan = *self.plan.move_of(op).ok_or(EmitError::Unplanned(op))?;
         self.prepare(&plan, innermost)?;
         self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
+        if self.is_sliced(op) {
+            // The product that reads the tile loads it; what must stand before the load stands here.
+            return self.meet(op, open, true);
+        }
         // The tile's registers.
         let tile = match (plan.from, plan.to) {
             (End::Registers(k), _) => {
@@ -113,11 +117,16 @@ impl Context<'_, '_, '_, '_> {
 
     /// The registers of one instance of a tile.
     fn tile_part(&mut self, plan: &MovePlan, tile: Reg, instance: u32) -> Result<Slot, EmitError> {
-        let first = tile.first.wrapping_add(u16::try_from(plan.fit.register(instance)).unwrap_or(0));
-        let bits = plan.fit.tuple.len();
+        self.part_of(tile, plan.fit.register(instance), plan.fit.tuple.as_slice())
+    }
+
+    /// The registers from `register` of a tile on, whose numbers' bits stand at `places`.
+    pub(super) fn part_of(&mut self, tile: Reg, register: u32, places: &[u8]) -> Result<Slot, EmitError> {
+        let first = tile.first.wrapping_add(u16::try_from(register).unwrap_or(0));
+        let bits = places.len();
         let count = 1u8.checked_shl(bits as u32).unwrap_or(1);
         let mut pattern: Pattern = [0; 5];
-        for (weight, &place) in pattern.iter_mut().zip(plan.fit.tuple.as_slice()) {
+        for (weight, &place) in pattern.iter_mut().zip(places) {
             *weight = 1u8.checked_shl(u32::from(place)).unwrap_or(0);
         }
         let class = tile.class.0 as u8;
@@ -128,7 +137,14 @@ impl Context<'_, '_, '_, '_> {
     }
 
     /// One instruction of a movement.
-    fn instance(&mut self, plan: &MovePlan, id: lanebook_tables::AtomId, atom: &Atom<'_>, instance: u32, data: Option<Slot>) -> Result<(), EmitError> {
+    pub(super) fn instance(
+        &mut self,
+        plan: &MovePlan,
+        id: lanebook_tables::AtomId,
+        atom: &Atom<'_>,
+        instance: u32,
+        data: Option<Slot>,
+    ) -> Result<(), EmitError> {
         let movement = atom.movement.as_ref().ok_or(EmitError::Unplanned(plan.op))?;
         let mut args = [Slot::None; super::step::MAX_ARGS];
         let mut set = |number: u8, arg: Slot| {

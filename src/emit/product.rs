@@ -23,8 +23,11 @@ impl Context<'_, '_, '_, '_> {
         let (a, b, c) = (value(0)?, value(1)?, value(2)?);
         let d = self.program.result(op, 0).ok_or(EmitError::Unplanned(op))?;
         let [in_a, in_b] = plan.shared;
-        let ra = if in_a.is_some() { None } else { Some(self.tile_of(op, a)?) };
-        let rb = if in_b.is_some() { None } else { Some(self.tile_of(op, b)?) };
+        let slices = [self.sliced(op, 0), self.sliced(op, 1)];
+        let [sliced_a, sliced_b] = slices;
+        let ra = if in_a.is_some() || sliced_a.is_some() { None } else { Some(self.tile_of(op, a)?) };
+        let rb = if in_b.is_some() || sliced_b.is_some() { None } else { Some(self.tile_of(op, b)?) };
+        let mut inputs = [ra, rb];
         let rc = self.tile_of(op, c)?;
         let s = plan.product.shape;
         // In place, if nobody else reads the old accumulator.
@@ -52,9 +55,18 @@ impl Context<'_, '_, '_, '_> {
         };
         let (nm, nn, nk) = plan.product.counts();
         for k in 0..nk {
+            for (input, sliced) in inputs.iter_mut().zip(slices) {
+                if let Some(sliced) = sliced
+                    && let Some(slice) = sliced.starts_at(k, nk)
+                {
+                    *input = Some(self.load_slice(op, sliced, slice)?);
+                }
+            }
+            let [ra, rb] = inputs;
             for m in 0..nm {
                 for n in 0..nn {
                     let (ia, ib, ic) = plan.product.blocks((m, n, k));
+                    let (ia, ib) = (sliced_a.map_or(ia, |s| s.block(ia)), sliced_b.map_or(ib, |s| s.block(ib)));
                     let operand = |this: &Self, side: u8, number: u8, reg: Option<Reg>, block: u16| match reg {
                         Some(reg) => Ok(part(reg, block, registers(number))),
                         None => this.descriptor(op, side, block).map(super::step::slot).ok_or(EmitError::Unplanned(op)),

@@ -98,8 +98,8 @@ impl Context<'_, '_, '_, '_> {
     pub(super) fn rename(&mut self, op: Op) -> Result<(), EmitError> {
         let (from, to) = (self.program.operand(op, 0), self.program.result(op, 0));
         let (Some(from), Some(to)) = (from, to) else { return Err(EmitError::Unplanned(op)) };
-        if self.plan.fragment_of(from).is_none() && self.program.type_of(from).is_tile() {
-            // A matrix unit reads the tile where it lies.
+        if self.plan.fragment_of(from).is_none() && self.program.type_of(from).is_tile() || self.is_sliced(op) {
+            // A matrix unit reads the tile where it lies, or its product loads it.
             return Ok(());
         }
         let reg = self.tile_of(op, from)?;

@@ -2,8 +2,8 @@
 //! machine; and on gfx12 every scalar register that needs a wait of its own has it.
 #![allow(missing_docs)]
 
-use lanebook::TABLES;
-use lanebook_kernels::{Assembler, example, try_kernel_text};
+use lanebook::{TABLES, check};
+use lanebook_kernels::{Assembler, example, try_kernel_text, with_kernel};
 use lanebook_replay::{BankModel, Kernel, Launch, Memory, Param, run};
 use std::collections::BTreeSet;
 
@@ -124,24 +124,72 @@ fn scalars_are_waited_for(arch: &str, text: &str) {
     assert!(waits > 0, "{arch}: no wait at all\n{text}");
 }
 
-#[test]
-fn products_are_right() {
-    let (m, n, k) = (256u32, 256u32, 128u32);
+/// Runs a text of `gemm.tile`'s interface; every element of C is compared, inside the block's tile and outside.
+fn product_is_right(text: &str, arch: &str, threads: u32, (tile, k): (u32, u32)) {
+    let (m, n) = (256u32, 256u32);
     let a: Vec<f32> = (0..m * k).map(|i| ((i * 7 + i / k) % 13) as f32 - 6.0).collect();
     let b: Vec<f32> = (0..k * n).map(|i| ((i * 5 + i / n) % 11) as f32 - 5.0).collect();
+    let mut memory = Memory::new();
+    let (ia, ib, ic) = (memory.add_f16("A", &a), memory.add_f16("B", &b), memory.add_f32("C", &vec![7.0; (m * n) as usize]));
+    let kernel = Kernel::parse_amdgcn(text).unwrap_or_else(|e| panic!("{arch}: {e}\n{text}"));
+    let launch = Launch::new(threads, params(&[(ia, m, k), (ib, k, n), (ic, m, n)], &[128, 0, k])).banks(banks(arch));
+    run(&kernel, &launch, &mut memory).unwrap_or_else(|f| panic!("{arch}, {threads} threads: {f}\n{text}"));
+    for (at, &got) in memory.f32s(ic).iter().enumerate() {
+        let (i, j) = (at as u32 / n, at as u32 % n);
+        let want = if (128..128 + tile).contains(&i) && j < tile { (0..k).map(|x| a[(i * k + x) as usize] * b[(x * n + j) as usize]).sum() } else { 7.0 };
+        assert_eq!(got, want, "{arch}, {threads} threads: row {i}, column {j}");
+    }
+}
+
+#[test]
+fn products_are_right() {
     for arch in REPLAYED {
         for threads in [128, 256] {
             let text = try_kernel_text(&gemm(threads), arch).unwrap_or_else(|e| panic!("{arch}: {e}"));
-            let mut memory = Memory::new();
-            let (ia, ib, ic) = (memory.add_f16("A", &a), memory.add_f16("B", &b), memory.add_f32("C", &vec![7.0; (m * n) as usize]));
-            let kernel = Kernel::parse_amdgcn(&text).unwrap_or_else(|e| panic!("{arch}: {e}\n{text}"));
-            let launch = Launch::new(threads, params(&[(ia, m, k), (ib, k, n), (ic, m, n)], &[128, 0, k])).banks(banks(arch));
-            run(&kernel, &launch, &mut memory).unwrap_or_else(|f| panic!("{arch}, {threads} threads: {f}\n{text}"));
-            for (at, &got) in memory.f32s(ic).iter().enumerate() {
-                let (i, j) = (at as u32 / n, at as u32 % n);
-                let want = if i >= 128 && j < 128 { (0..k).map(|x| a[(i * k + x) as usize] * b[(x * n + j) as usize]).sum() } else { 7.0 };
-                assert_eq!(got, want, "{arch}, {threads} threads: row {i}, column {j}");
-            }
+            product_is_right(&text, arch, threads, (128, 128));
+        }
+    }
+}
+
+/// Positions of the lines of a text that begin with a word.
+fn lines_with(text: &str, word: &str) -> Vec<usize> {
+    text.lines().enumerate().filter(|(_, line)| line.trim_start().starts_with(word)).map(|(at, _)| at).collect()
+}
+
+/// A product whose operands do not fit the registers all at once is loaded a stretch of its depth at a time, and right.
+#[test]
+fn deep_products_are_loaded_slice_by_slice() {
+    let deep = gemm(64).replace("128x64", "64x256").replace("64x128", "256x64").replace("128x128", "64x64").replace("step 64", "step 256");
+    let arch = "gfx950";
+    with_kernel(&deep, arch, |program, compiled, text| {
+        let (products, loads) = (lines_with(text, "v_mfma"), lines_with(text, "ds_read"));
+        assert!(products.first() < loads.last() && loads.first() < products.first(), "all loads before the products\n{text}");
+        product_is_right(text, arch, 64, (64, 512));
+        check::plan(&TABLES, program, &compiled.plan).unwrap_or_else(|v| panic!("{v:?}"));
+        check::order(&TABLES, program, compiled).unwrap_or_else(|v| panic!("{v:?}"));
+    });
+    // One that fits has all its loads first.
+    let text = try_kernel_text(&gemm(128), arch).unwrap_or_else(|e| panic!("{e}"));
+    assert!(lines_with(&text, "ds_read").last() < lines_with(&text, "v_mfma").first(), "loads between products\n{text}");
+}
+
+/// A tile of C for 128 lanes, and one in eight bits, on machines of waves of 32 and 64 lanes: nothing is refused for want of registers.
+#[test]
+fn large_products_fit() {
+    let fit = [
+        ("gemm.tile", &["gfx90a", "gfx942", "gfx950", "gfx1200", "gfx1201", "gfx1250"][..]),
+        ("gemm_bt.tile", &["gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1150", "gfx1200", "gfx1201", "gfx1250"][..]),
+        ("gemm_fp8.tile", &["gfx950", "gfx1200", "gfx1201"][..]),
+    ];
+    for (name, archs) in fit {
+        for &arch in archs {
+            let (_, target) = self::archs().find(|(known, _)| *known == arch).unwrap_or_else(|| panic!("{arch} is gone"));
+            let text = try_kernel_text(&example(name), arch).unwrap_or_else(|e| panic!("{name}, {arch}: {e}"));
+            assemble(arch, target, &text);
+            with_kernel(&example(name), arch, |program, compiled, _| {
+                check::plan(&TABLES, program, &compiled.plan).unwrap_or_else(|v| panic!("{name}, {arch}: {v:?}"));
+                check::order(&TABLES, program, compiled).unwrap_or_else(|v| panic!("{name}, {arch}: {v:?}"));
+            });
         }
     }
 }

@@ -1,0 +1,160 @@
+//! Slices: an operand of a product that is loaded one stretch of the depth at a time.
+//!
+//! Where a kernel would need more registers than there are, the loads whose tile only one product reads are carried
+//! out inside it: each turn over the depth brings its own part of the tile into registers of its own, which are free
+//! again after it. The instructions are the same, in another order.
+
+use super::context::{Context, EmitError};
+use super::movement::register_class;
+use super::step::Purpose;
+use crate::expr::Reg;
+use crate::ir::{Op, Value};
+use crate::map::log2_exact;
+use crate::plan::{End, MovePlan};
+use lanebook_tables::OpRole;
+
+/// A load that a product carries out slice by slice.
+///
+/// Of the tile's register number the bits from `low` up, `bits` of them, count slices.
+#[derive(Copy, Clone)]
+pub(super) struct Sliced {
+    load: Op,
+    low: u8,
+    bits: u8,
+    /// log2 of the registers of a block: of one operand of the matrix instruction.
+    block: u8,
+}
+
+impl Sliced {
+    /// The slice that begins with step `k` of `steps` along the depth.
+    pub(super) fn starts_at(self, k: u16, steps: u16) -> Option<u16> {
+        let each = steps.checked_shr(u32::from(self.bits))?;
+        (k.checked_rem(each)? == 0).then(|| k.checked_div(each))?
+    }
+
+    /// The number of a block of the tile among its slice's blocks.
+    pub(super) fn block(self, number: u16) -> u16 {
+        let low = self.low.saturating_sub(self.block);
+        u16::try_from(without(u32::from(number), low, self.bits)).unwrap_or(u16::MAX)
+    }
+
+    /// The slice of a register of the tile.
+    fn slice_of(self, register: u32) -> u32 {
+        low_bits(register.checked_shr(u32::from(self.low)).unwrap_or(0), self.bits)
+    }
+}
+
+fn low_bits(n: u32, bits: u8) -> u32 {
+    n & 1u32.checked_shl(u32::from(bits)).unwrap_or(0).wrapping_sub(1)
+}
+
+/// A number without `bits` of its bits, from bit `low` up.
+fn without(n: u32, low: u8, bits: u8) -> u32 {
+    let high = n.checked_shr(u32::from(low.saturating_add(bits))).unwrap_or(0);
+    high.checked_shl(u32::from(low)).unwrap_or(0) | low_bits(n, low)
+}
+
+impl Context<'_, '_, '_, '_> {
+    /// Whether a load, or a renaming of its result, is left to the product that reads the tile.
+    pub(super) fn is_sliced(&self, op: Op) -> bool {
+        let on_the_way = |product: Op, side: u8| self.chain(product, side).is_some_and(|(load, way)| load == op || way.contains(&Some(op)));
+        self.slices && self.plan.products.iter().any(|p| (0..2).any(|side| on_the_way(p.op, side) && self.sliced(p.op, side).is_some()))
+    }
+
+    /// The load that operand `side` of a product comes from unchanged, and the renamings on the way; `None` if anything
+    /// else reads the tile, or writes memory or branches in between.
+    fn chain(&self, product: Op, side: u8) -> Option<(Op, [Option<Op>; 2])> {
+        let program = self.program;
+        let mut value: Value = program.operand(product, usize::from(side))?;
+        let mut way = [None; 2];
+        for step in 0..=way.len() {
+            if program.uses(value).count() != 1 {
+                return None;
+            }
+            let op = program.def_op(value)?;
+            match program.role(op) {
+                OpRole::Load => return self.undisturbed(op, product).then_some((op, way)),
+                OpRole::Transpose | OpRole::Convert => {
+                    *way.get_mut(step)? = Some(op);
+                    value = program.operand(op, 0)?;
+                }
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    /// Nothing between the two, in one block, writes memory or has regions.
+    fn undisturbed(&self, load: Op, product: Op) -> bool {
+        let mut at = self.program.next(load);
+        while let Some(op) = at {
+            if op == product {
+                return true;
+            }
+            match self.program.role(op) {
+                OpRole::Load
+                | OpRole::Transpose
+                | OpRole::Convert
+                | OpRole::Constant
+                | OpRole::Index
+                | OpRole::Elementwise
+                | OpRole::Matrix
+                | OpRole::Alloc => {}
+                _ => return false,
+            }
+            at = self.program.next(op);
+        }
+        false
+    }
+
+    /// How operand `side` (0 = A) of a product is loaded slice by slice; `None` if it is not.
+    pub(super) fn sliced(&self, product: Op, side: u8) -> Option<Sliced> {
+        if !self.slices {
+            return None;
+        }
+        let plan = self.plan.product_of(product)?;
+        let p = &plan.product;
+        if p.panels != (1, 1, 1) || plan.shared.get(usize::from(side)).copied().flatten().is_some() {
+            return None;
+        }
+        let (load, _) = self.chain(product, side)?;
+        let movement = self.plan.move_of(load).filter(|m| m.second.is_none() && m.fit.grid.count() == 1)?;
+        let number = if side == 0 { p.shape.a } else { p.shape.b };
+        let atom = self.machine.tables.atom(p.atom)?;
+        let block = log2_exact(u64::from(atom.with_columns(p.shape.n)?.registers(number)?))?;
+        // The depth's bits follow the block's own; an instruction of the load that spans some of them keeps these together.
+        let end = block.checked_add(p.repeats.2)?;
+        let spanned = movement.fit.tuple.as_slice().iter().filter(|&&bit| (block..end).contains(&bit)).max();
+        let low = spanned.map_or(block, |bit| bit.saturating_add(1));
+        let bits = end.checked_sub(low).filter(|bits| *bits > 0)?;
+        Some(Sliced { load, low, bits, block })
+    }
+
+    /// Loads a slice into registers of its own.
+    #[inline(never)]
+    pub(super) fn load_slice(&mut self, product: Op, sliced: Sliced, slice: u16) -> Result<Reg, EmitError> {
+        let unplanned = EmitError::Unplanned(product);
+        let plan: MovePlan = *self.plan.move_of(sliced.load).ok_or(unplanned)?;
+        let End::Registers(index) = plan.to else { return Err(unplanned) };
+        let all = self.plan.fragments.get(usize::from(index)).ok_or(unplanned)?.fragment.registers();
+        let atom = self.machine.tables.atom(plan.atom).ok_or(unplanned)?;
+        let class = register_class(Some(atom)).ok_or(unplanned)?;
+        let count = u8::try_from(all.checked_shr(u32::from(sliced.bits)).unwrap_or(0)).map_err(|_| unplanned)?;
+        let reg = self.steps.tuple(class, count)?;
+        let origin = self.steps.origin;
+        self.steps.origin = u16::try_from(sliced.load.index()).unwrap_or(u16::MAX);
+        // The same places in the tile's registers, without the bits that count slices.
+        let places = plan.fit.tuple.as_slice().iter().map(|&bit| if bit < sliced.low { bit } else { bit.saturating_sub(sliced.bits) });
+        let places: heapless::Vec<u8, 5> = places.collect();
+        for i in 0..plan.fit.count() {
+            let register = plan.fit.register(i);
+            if sliced.slice_of(register) == u32::from(slice) {
+                let data = self.part_of(reg, without(register, sliced.low, sliced.bits), &places)?;
+                self.instance(&plan, plan.atom, atom, i, Some(data))?;
+            }
+        }
+        self.steps.origin = origin;
+        self.steps.purpose = Purpose::Matrix;
+        Ok(reg)
+    }
+}
