@@ -33,7 +33,11 @@ fn main() {
         println!("cargo::rerun-if-env-changed={variable}");
     }
     let extra = folder(&root, EXTRA);
-    for path in extra.iter().flat_map(|extra| load::watched_in(extra)) {
+    if let Some(extra) = extra.as_ref().filter(|extra| !extra.is_dir()) {
+        fail(&format!("{EXTRA} names no folder: {}", extra.display()));
+    }
+    // The folder, too: it may be empty so far.
+    for path in extra.iter().flat_map(|extra| load::watched_in(extra).into_iter().chain([extra.clone()])) {
         println!("cargo::rerun-if-changed={}", path.display());
     }
     let archs = match env::var(select::VARIABLE) {

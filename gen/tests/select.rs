@@ -125,3 +125,39 @@ fn a_folder_that_is_not_there_is_an_error() {
     let failure = build("", Some(&extra().join("nowhere"))).unwrap_err();
     assert!(failure.plain().contains("cannot read folder nowhere"), "{}", failure.plain());
 }
+
+/// Tables from elsewhere with mistakes of several stages, and a wish for an architecture that nobody has: one run says all of it,
+/// each at its place, and nothing of what the file that cannot be read may declare.
+#[test]
+fn mistakes_of_a_folder_and_of_the_wish_are_said_together() {
+    let at = Path::new(env!("CARGO_TARGET_TMPDIR")).join("select.mistakes");
+    let _ = std::fs::remove_dir_all(&at);
+    std::fs::create_dir_all(&at).unwrap();
+    let files = [
+        ("a.ron", "(groups: [(name: \"far\" isa: \"t\", status: assumed, atoms: [(name: \"far.nap\", class: sync, template: \"nap\")])])"),
+        ("b.ron", "(groups: [(name: \"near\", isa: \"t\", status: assumed, atoms: [(name: \"near.nap\", class: sync, template: \"nap {n}\")])])"),
+        ("c.ron", "(arch: (name: \"x1\", extends: \"m1\", has: [\"far\", \"near\", \"nera\"], lacks: [\"far.nap\"], sources: [\"book\"]))"),
+    ];
+    for (name, text) in files {
+        std::fs::write(at.join(name), text).unwrap();
+    }
+    let base = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/base");
+    let build = |archs: &str| compile_wish(&base, Mode::Draft, &Wish { archs: select::listed(archs), extra: Some(&at) });
+    let said = build("m1,x1,x2").unwrap_err().plain();
+    let lines: Vec<&str> = said.lines().map(|line| line.split("; help").next().unwrap_or(line)).collect();
+    let wanted = [
+        "error: LANEBOOK_ARCHS names an unknown architecture `x2`",
+        "select.mistakes/a.ron:1:1: note: 2 findings are held back until this is mended: what is missing elsewhere may be what stands here",
+        "select.mistakes/a.ron:1:24: error: expected comma",
+        "select.mistakes/b.ron:1:103: error: the template names no operand of the atom: `{n}`",
+        "select.mistakes/c.ron:1:57: error: unknown group `nera`",
+    ];
+    assert_eq!(lines, wanted, "{said}");
+    // Mended, it builds.
+    for (name, text) in files {
+        let text = text.replace("\"far\" isa", "\"far\", isa").replace(" {n}", "").replace(", \"nera\"", "");
+        std::fs::write(at.join(name), text).unwrap();
+    }
+    let tables = build("m1,x1").unwrap_or_else(|failure| panic!("{}", failure.full())).tables();
+    assert!(tables.archs.len() == 2 && tables.atom_named("near.nap").is_some());
+}
