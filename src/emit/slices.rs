@@ -9,7 +9,7 @@ use super::movement::register_class;
 use super::step::Purpose;
 use crate::expr::Reg;
 use crate::ir::{Op, Value};
-use crate::map::log2_exact;
+use crate::map::{Columns, log2_exact};
 use crate::plan::{End, MovePlan};
 use lanebook_tables::OpRole;
 
@@ -144,12 +144,16 @@ impl Context<'_, '_, '_, '_> {
         let origin = self.steps.origin;
         self.steps.origin = u16::try_from(sliced.load.index()).unwrap_or(u16::MAX);
         // The same places in the tile's registers, without the bits that count slices.
-        let places = plan.fit.tuple.as_slice().iter().map(|&bit| if bit < sliced.low { bit } else { bit.saturating_sub(sliced.bits) });
-        let places: heapless::Vec<u8, 5> = places.collect();
+        let mut places: Columns<u8, 5> = Columns::new();
+        for &bit in plan.fit.tuple.as_slice() {
+            if !places.push(if bit < sliced.low { bit } else { bit.saturating_sub(sliced.bits) }) {
+                return Err(unplanned);
+            }
+        }
         for i in 0..plan.fit.count() {
             let register = plan.fit.register(i);
             if sliced.slice_of(register) == u32::from(slice) {
-                let data = self.part_of(reg, without(register, sliced.low, sliced.bits), &places)?;
+                let data = self.part_of(reg, without(register, sliced.low, sliced.bits), places.as_slice())?;
                 self.instance(&plan, plan.atom, atom, i, Some(data))?;
             }
         }
