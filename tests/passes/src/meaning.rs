@@ -189,6 +189,12 @@ impl Run<'_, '_, '_> {
         let program = self.program;
         let entry = |region: usize| program.entry(op, region);
         match program.role(op) {
+            // A module does what its functions do.
+            _ if program.op_name(op) == "module" => {
+                if let Some(body) = entry(0) {
+                    self.block(body, &[]);
+                }
+            }
             OpRole::Function => {
                 if let Some(body) = entry(0) {
                     self.block(body, &[]);

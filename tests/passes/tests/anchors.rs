@@ -1,6 +1,7 @@
 //! Layouts for accesses and products: what lanebook chooses beside what Triton 3.9 chose on the same text.
 use lanebook::ir::{Op, Program, Value};
-use lanebook_passes::{SNIPPET, folder, run, with};
+use lanebook_passes::judge::meanings;
+use lanebook_passes::{SNIPPET, folder, normal, run, with};
 use std::collections::BTreeMap;
 
 fn recorded(stage: &str) -> BTreeMap<String, String> {
@@ -65,4 +66,30 @@ fn accesses_get_the_layouts_that_triton_gives_them() {
         assert!(again.steps.is_empty() && again.text == outcome.text, "{name}: {} more changes", again.steps.len());
     }
     assert!(compared >= 30, "{compared} accesses");
+}
+
+/// What a text is observed to do.
+fn does(text: &str) -> Vec<Vec<(String, u64)>> {
+    with(text, SNIPPET, |program| meanings(program))
+}
+
+#[test]
+fn what_a_program_does_does_not_depend_on_the_layouts_of_its_accesses() {
+    let mut told = 0;
+    for (name, text) in recorded("blocked") {
+        let outcome = run(&text, "coalesce").unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        // Printed and read again on both sides: a word that is printed without its `dense<...>` counts as another constant.
+        let wanted = does(&normal(&text, SNIPPET));
+        assert!(wanted.iter().all(|seen| !seen.is_empty()), "{name}: nothing is observed");
+        assert_eq!(does(&outcome.text), wanted, "{name}: became\n{}", outcome.text);
+        // The judge sees other arithmetic, and a store that is gone.
+        let last = outcome.text.lines().rfind(|line| line.trim_start().starts_with("tt.store")).unwrap_or_else(|| panic!("{name}: no store"));
+        for wrong in [outcome.text.replacen(" index.add ", " index.mul ", 1), outcome.text.replacen(last, "", 1)] {
+            if wrong != outcome.text {
+                assert_ne!(does(&wrong), wanted, "{name}: not seen in\n{wrong}");
+                told += 1;
+            }
+        }
+    }
+    assert!(told >= 12, "{told} wrong programs");
 }
