@@ -1,6 +1,5 @@
-//! AMD's assembler takes every form of every atom for the architectures that have it.
-//!
-//! What it takes beyond that is other spellings, told by their encodings, or a gap in the tables.
+//! AMD's assembler takes every form of every atom for the architectures that have it, and beyond that only other spellings, told by
+//! their encodings.
 #![allow(missing_docs)]
 
 use lanebook_assemble::{judged, lines, tables};
@@ -10,8 +9,7 @@ fn amdgcn_takes_what_the_tables_claim() {
     let compiled = tables(&[]);
     let (mut archs, mut texts, mut wrong) = (0, 0, Vec::new());
     for isa in compiled.model.isas.iter().filter(|isa| isa.assembler.as_ref().is_some_and(|asm| asm.variable == "LANEBOOK_LLVM_MC")) {
-        let mut verdicts = judged(&compiled, &isa.name.value, &[]);
-        verdicts.iter_mut().for_each(|verdict| verdict.differences.retain(|one| one.refused.is_some()));
+        let verdicts = judged(&compiled, &isa.name.value, &[]);
         wrong.extend(lines(&compiled, &verdicts));
         archs += verdicts.len();
         texts += verdicts.iter().filter_map(|verdict| verdict.judged.as_ref().ok()).sum::<usize>();
