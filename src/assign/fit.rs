@@ -118,8 +118,8 @@ pub fn fit_registers(mover: &Mover, fragment: &Fragment, map: &MemoryMap, need: 
         Place::Byte(k) => mask | bytes_of(k),
         _ => mask,
     });
-    check_share(map, &out, share)?;
     check_alignment(map, &out, need, align)?;
+    check_share(map, &out, share)?;
     Ok(out)
 }
 
@@ -269,10 +269,10 @@ pub fn fit_copy(mover: &Mover, from: &MemoryMap, to: &MemoryMap, wave: u8, warps
             return Err(Reject::Size);
         }
     }
-    check_share(from, &out, share_bytes.saturating_sub(1))?;
-    check_share(to, &out, share_bytes.saturating_sub(1))?;
     check_alignment(from, &out, need.0, align.0)?;
     check_alignment(to, &out, need.1, align.1)?;
+    check_share(from, &out, share_bytes.saturating_sub(1))?;
+    check_share(to, &out, share_bytes.saturating_sub(1))?;
     Ok(out)
 }
 
