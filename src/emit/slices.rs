@@ -19,6 +19,8 @@ use lanebook_tables::OpRole;
 #[derive(Copy, Clone)]
 pub(super) struct Sliced {
     load: Op,
+    /// Renamings between the load and the product.
+    way: [Option<Op>; 2],
     low: u8,
     bits: u8,
     /// log2 of the registers of a block: of one operand of the matrix instruction.
@@ -57,8 +59,8 @@ fn without(n: u32, low: u8, bits: u8) -> u32 {
 impl Context<'_, '_, '_, '_> {
     /// Whether a load, or a renaming of its result, is left to the product that reads the tile.
     pub(super) fn is_sliced(&self, op: Op) -> bool {
-        let on_the_way = |product: Op, side: u8| self.chain(product, side).is_some_and(|(load, way)| load == op || way.contains(&Some(op)));
-        self.slices && self.plan.products.iter().any(|p| (0..2).any(|side| on_the_way(p.op, side) && self.sliced(p.op, side).is_some()))
+        let left = |sliced: Sliced| sliced.load == op || sliced.way.contains(&Some(op));
+        self.plan.products.iter().any(|p| (0..2).any(|side| self.sliced(p.op, side).is_some_and(left)))
     }
 
     /// The load that operand `side` of a product comes from unchanged, and the renamings on the way; `None` if anything
@@ -117,7 +119,7 @@ impl Context<'_, '_, '_, '_> {
         if p.panels != (1, 1, 1) || plan.shared.get(usize::from(side)).copied().flatten().is_some() {
             return None;
         }
-        let (load, _) = self.chain(product, side)?;
+        let (load, way) = self.chain(product, side)?;
         let movement = self.plan.move_of(load).filter(|m| m.second.is_none() && m.fit.grid.count() == 1)?;
         let number = if side == 0 { p.shape.a } else { p.shape.b };
         let atom = self.machine.tables.atom(p.atom)?;
@@ -127,7 +129,7 @@ impl Context<'_, '_, '_, '_> {
         let spanned = movement.fit.tuple.as_slice().iter().filter(|&&bit| (block..end).contains(&bit)).max();
         let low = spanned.map_or(block, |bit| bit.saturating_add(1));
         let bits = end.checked_sub(low).filter(|bits| *bits > 0)?;
-        Some(Sliced { load, low, bits, block })
+        Some(Sliced { load, way, low, bits, block })
     }
 
     /// Loads a slice into registers of its own.
