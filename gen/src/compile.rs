@@ -10,6 +10,7 @@ use crate::model::{self, HwModel};
 use crate::render::{Weight, render, weigh};
 use crate::rules::{self, RuleModel};
 use crate::select;
+use crate::sound::{Sound, sound};
 use crate::source::{Sources, Span};
 use lanebook_tables::Tables;
 use std::path::Path;
@@ -48,6 +49,9 @@ pub struct Compiled {
 }
 
 impl Compiled {
+    pub(crate) fn new(sources: Sources, loaded: Loaded, model: HwModel, rules: RuleModel, tables: Tables<'static>) -> Self {
+        Self { sources, loaded, model, rules, tables }
+    }
     /// The tables as the engine takes them.
     #[must_use]
     pub fn tables(&self) -> Tables<'static> {
@@ -79,6 +83,8 @@ pub struct Failure {
     pub sources: Sources,
     /// What is wrong with them.
     pub diagnostics: Diagnostics,
+    /// What is not wrong, for the audit: nothing if no part of them can be told apart.
+    pub sound: Option<Box<Sound>>,
 }
 
 impl Failure {
@@ -134,33 +140,38 @@ fn compile_some(mut sources: Sources, mut diagnostics: Diagnostics, mode: Mode, 
         diagnostics.name("proofs");
     }
     if !diagnostics.is_empty() {
-        diagnostics.settle();
-        return Err(Failure { sources, diagnostics });
+        return Err(failed(sources, loaded, diagnostics));
     }
     let tables = lower(&model, &rules::lower::lower(&rules));
-    let unlike = check::params::check(&model, &tables);
-    if !unlike.is_empty() {
-        return Err(Failure { sources, diagnostics: unlike });
+    diagnostics.extend(check::params::check(&model, &tables).named("names"));
+    if !diagnostics.is_empty() {
+        return Err(failed(sources, loaded, diagnostics));
     }
-    let chosen = archs.map_or(Ok(tables), |names| select::select(&tables, names));
-    let tables = match chosen {
+    let tables = match archs.map_or(Ok(tables), |names| select::select(&tables, names)) {
         Ok(tables) => tables,
         Err(unknown) => {
             unknown.into_iter().for_each(|error| diagnostics.push(error));
-            return Err(Failure { sources, diagnostics });
+            return Err(Failure { sources, diagnostics, sound: None });
         }
     };
     Ok(Compiled { sources, loaded, model, rules, tables })
+}
+
+/// What is wrong, and what is not.
+fn failed(sources: Sources, loaded: Loaded, mut diagnostics: Diagnostics) -> Failure {
+    let sound = sound(&sources, loaded, &mut diagnostics).map(Box::new);
+    diagnostics.settle();
+    Failure { sources, diagnostics, sound }
 }
 
 /// The checks of the model, but for what they say of atoms with a name that may be declared in what is lost. What an atom with
 /// any error in its entry is to rules cannot be judged: they lack [`rules::part_of`] it.
 fn checked(model: &HwModel, diags: &mut Diagnostics) {
     let inside = |at: Span, atom: &model::Atom| at.file == atom.span.file && atom.span.start <= at.start && at.start < atom.span.end;
-    let wrong: Vec<Span> = diags.iter().filter_map(|one| one.labels.first()).map(|label| label.span).chain(diags.held().iter().copied()).collect();
-    let open: Vec<&model::Atom> = model.atoms.iter().filter(|atom| diags.held().iter().any(|at| inside(*at, atom))).collect();
+    let wrong: Vec<Span> = diags.iter().filter_map(|one| one.labels.first()).map(|label| label.span).chain(diags.held()).collect();
+    let open: Vec<&model::Atom> = model.atoms.iter().filter(|atom| diags.held().any(|at| inside(at, atom))).collect();
     for atom in model.atoms.iter().filter(|atom| wrong.iter().any(|at| inside(*at, atom))) {
-        diags.lose(Lost::name(&rules::part_of(&atom.name), atom.name.span));
+        diags.lose_with(Lost::name(&rules::part_of(&atom.name), atom.name.span), atom.span);
     }
     for one in check::all(model).iter() {
         // A template speaks of operands by name only, and these are there.

@@ -188,8 +188,8 @@ fn visible(text: &str, span: Span) -> std::ops::Range<usize> {
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
     lost: Vec<Lost>,
-    /// Places of those that are held back.
-    held: Vec<Span>,
+    /// Places of those that are held back, each with what was left out in the first place.
+    held: Vec<(Span, usize)>,
 }
 
 impl Diagnostics {
@@ -200,30 +200,52 @@ impl Diagnostics {
     }
     /// Adds one, or holds it back if it is only about the absence of what was left out.
     pub fn push(&mut self, diagnostic: Diagnostic) {
-        let held = diagnostic.lacks.as_ref().is_some_and(|name| self.hold(name));
-        match diagnostic.labels.first() {
-            Some(first) if held => self.held.push(first.span),
-            _ if held => {}
-            _ => self.list.push(diagnostic),
+        let root = diagnostic.lacks.as_ref().and_then(|name| self.held_by(name));
+        match (root, diagnostic.labels.first()) {
+            (Some(root), Some(first)) => self.held.push((first.span, root)),
+            (Some(_), None) => {}
+            (None, _) => self.list.push(diagnostic),
         }
+    }
+    /// Whether the absence of a name would be held back: its error needs no remedy then.
+    #[must_use]
+    pub fn may_be_lost(&self, name: &str) -> bool {
+        self.lost.iter().any(|lost| lost.covers(name))
     }
     /// Whether this name may be one of those that were left out; what is wrong without it is then held back.
     pub fn hold(&mut self, name: &str) -> bool {
-        let found = self.lost.iter_mut().find(|lost| lost.covers(name));
-        found.map(|lost| lost.held += 1).is_some()
+        self.held_by(name).is_some()
+    }
+    /// What was left out in the first place, if a name may be one of those; it counts what is held back.
+    fn held_by(&mut self, name: &str) -> Option<usize> {
+        let found = self.lost.iter().position(|lost| lost.covers(name))?;
+        let root = self.lost[found].root.unwrap_or(found);
+        self.lost[root].held += 1;
+        Some(root)
     }
     /// Where something is held back.
-    #[must_use]
-    pub fn held(&self) -> &[Span] {
-        &self.held
+    pub fn held(&self) -> impl Iterator<Item = Span> {
+        self.held.iter().map(|(at, _)| *at)
     }
     /// Something that is left out, and why has been said.
     pub fn lose(&mut self, lost: Lost) {
         self.lost.push(lost);
     }
+    /// Something in an entry is left out. If nothing wrong is said of the entry but something is held back, that is why.
+    pub fn lose_with(&mut self, lost: Lost, entry: Span) {
+        let inside = |at: &Span| at.file == entry.file && entry.start <= at.start && at.start < entry.end;
+        let said = self.list.iter().any(|one| one.labels.first().is_some_and(|label| inside(&label.span)));
+        let root = self.held.iter().find(|(at, _)| !said && inside(at)).map(|(_, root)| *root);
+        self.lose(lost.because_of(root));
+    }
     /// A thing of this name is left out, and why has been said.
     pub fn lose_name(&mut self, name: &Name) {
         self.lose(Lost::name(name, name.span));
+    }
+    /// What is left out, and nothing of what is said.
+    #[must_use]
+    pub fn only_lost(&self) -> Self {
+        Self { lost: self.lost.iter().map(Lost::afresh).collect(), ..Self::default() }
     }
     /// Says in a note at each thing that was left out how much was held back because of it.
     pub fn settle(&mut self) {
@@ -256,8 +278,12 @@ impl Diagnostics {
     }
     /// Adds those of another stage.
     pub fn extend(&mut self, other: Diagnostics) {
-        self.lost.extend(other.lost);
-        self.held.extend(other.held);
+        let before = self.lost.len();
+        self.lost.extend(other.lost.into_iter().map(|lost| {
+            let root = lost.root.map(|root| root + before);
+            lost.because_of(root)
+        }));
+        self.held.extend(other.held.into_iter().map(|(at, root)| (at, root + before)));
         other.list.into_iter().for_each(|one| self.push(one));
     }
     /// Whether nothing is wrong.

@@ -6,7 +6,8 @@
 //! 2. [`model`] resolves every name and flattens inheritance;
 //! 3. [`check`] holds the facts against each other, one file a check;
 //! 4. [`rules`] compiles and checks what stands under `rules/`;
-//! 5. [`audit`] looks at what compiles and may still not be meant, [`assemble`] asks the vendors' assemblers about it;
+//! 5. [`audit`] looks at what compiles and may still not be meant, [`assemble`] asks the vendors' assemblers about it; of
+//!    inputs with errors they see the [`sound`](mod@sound) part;
 //! 6. [`lower`](mod@lower) makes `lanebook_tables` values, and [`select`](mod@select) leaves architectures out;
 //! 7. [`render`](mod@render) prints them as Rust statics.
 //!
@@ -36,6 +37,7 @@ pub mod rules;
 pub mod schema;
 pub mod select;
 pub mod sketch;
+pub mod sound;
 pub mod source;
 pub mod spanned;
 pub mod suggest;

@@ -281,7 +281,7 @@ fn complete(loaded: &mut Loaded, sources: &Sources, diags: &mut Diagnostics) {
                     let help = crate::suggest::remedy(name, known, "extend one that is complete");
                     diags.push(Diagnostic::at(name.span, format!("no instruction set `{}` to extend", name.value)).help(help).lacks(name));
                 }
-                next.iter().for_each(|next| diags.lose(lost(next.file, &next.part.name)));
+                next.iter().for_each(|next| diags.lose_with(lost(next.file, &next.part.name), next.part.span));
             }
             return;
         }

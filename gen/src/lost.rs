@@ -19,6 +19,8 @@ pub struct Lost {
     pub span: Span,
     /// Errors that were held back because of it.
     pub held: usize,
+    /// What was left out in the first place (its number among all that was), if this is only a consequence.
+    pub root: Option<usize>,
     /// The names that it declares, `*` for any text.
     names: Vec<String>,
 }
@@ -27,7 +29,7 @@ impl Lost {
     /// One name.
     #[must_use]
     pub fn name(name: &str, span: Span) -> Self {
-        Self { span, held: 0, names: vec![name.to_string()] }
+        Self { span, held: 0, root: None, names: vec![name.to_string()] }
     }
     /// A file or an entry with this text. Where no name can be found, it may be any.
     #[must_use]
@@ -36,7 +38,17 @@ impl Lost {
         if names.is_empty() || (entry && !is_named(text)) {
             names = vec!["*".into()];
         }
-        Self { span, held: 0, names }
+        Self { span, held: 0, root: None, names }
+    }
+    /// The same as a consequence of something else, by its number among all that was left out.
+    #[must_use]
+    pub fn because_of(self, root: Option<usize>) -> Self {
+        Self { root, ..self }
+    }
+    /// The same, with nothing held back yet.
+    #[must_use]
+    pub fn afresh(&self) -> Self {
+        Self { held: 0, ..self.clone() }
     }
     /// Whether a name may be one of those.
     #[must_use]

@@ -66,16 +66,26 @@ fn refused(files: &[(String, String)]) -> (Sources, Diagnostics) {
     }
 }
 
-/// What the audit finds in the files of a case.
+/// What the audit finds in the files of a case, and of one with errors these and what it finds in the sound part.
 fn audited(files: &[(String, String)]) -> (Sources, Diagnostics) {
-    let compiled = build_files(files).unwrap_or_else(|failure| panic!("{}", failure.full()));
+    let (sources, all) = match build_files(files) {
+        Ok(compiled) => {
+            let all = lanebook_gen::audit::run(&compiled);
+            (compiled.sources, all)
+        }
+        Err(failure) => {
+            let mut all = failure.diagnostics;
+            all.extend(lanebook_gen::audit::run_part(&failure.sound.expect("a sound part")));
+            (failure.sources, all)
+        }
+    };
     let mut found = Diagnostics::new();
-    for one in lanebook_gen::audit::run(&compiled).iter() {
-        if one.labels.iter().any(|label| files.iter().any(|(name, _)| compiled.sources.file(label.span.file).name == *name)) {
+    for one in all.iter() {
+        if one.labels.is_empty() || one.labels.iter().any(|label| files.iter().any(|(name, _)| sources.file(label.span.file).name == *name)) {
             found.push(one.clone());
         }
     }
-    (compiled.sources, found)
+    (sources, found)
 }
 
 /// Runs every case of a folder and compares what it says; everything that was said.
@@ -100,6 +110,22 @@ fn run_cases(name: &str, said: impl Fn(&[(String, String)]) -> (Sources, Diagnos
 #[test]
 fn every_case_gives_its_diagnostics() {
     assert!(run_cases("cases", refused).len() > 20);
+}
+
+/// What is left of a case when its errors and what hangs upon them are left out compiles, and nothing sound is missing.
+#[test]
+fn every_case_has_a_sound_part() {
+    let base = build(&[]).unwrap_or_else(|failure| panic!("{}", failure.full()));
+    for path in files("cases", "ron") {
+        let case = split(&fs::read_to_string(&path).unwrap());
+        let Err(failure) = build_files(&case) else { continue };
+        let sound = failure.sound.unwrap_or_else(|| panic!("{}: no sound part", path.display()));
+        // A case that replaces no file of the base leaves its atoms alone.
+        if case.iter().all(|(name, _)| base.sources.iter().all(|(_, file)| file.name != *name)) {
+            let lost = base.model.atoms.iter().find(|atom| sound.compiled.model.atom_named(&atom.name).is_none());
+            assert_eq!(lost.map(|atom| atom.name.as_str()), None, "{}: {}", path.display(), sound.left_out.summary());
+        }
+    }
 }
 
 #[test]

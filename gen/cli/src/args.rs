@@ -9,6 +9,7 @@ Exit status:
   1  the input is refused: a program, layout or table that is wrong, or that the architecture cannot do
   2  the command line is wrong: an unknown option, architecture or atom
   3  a file cannot be read or written, or an internal error
+  4  nothing is wrong with what was asked for, but errors elsewhere keep it from being judged in full (check)
 
 On an error nothing is written: no part of an output file, and nothing on standard output.";
 
@@ -331,7 +332,8 @@ Examples:
 
 Findings of the text format go to standard error, its last line to standard output unless the audit fails. Other
 formats go to standard output or -o. Their order is by file and place. Exit status 0: no errors (and with --deny
-warnings no warnings); 1: there are; 2 and 3 as for all commands. `lanebook check --list` names the checks.";
+warnings no warnings); 1: there are; 4: none in PATHS, but errors in other files keep them from being judged in
+full; 2 and 3 as for all commands. `lanebook check --list` names the checks.";
 
 /// Arguments of `check`.
 #[derive(Debug, Args)]

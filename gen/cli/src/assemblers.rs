@@ -25,8 +25,9 @@ pub struct Asked {
     pub why: Option<String>,
 }
 
-/// Asks all of them. What is skipped is among the findings, too.
-pub fn ask(compiled: &Compiled, wanted: Assemblers) -> (Diagnostics, Vec<Asked>) {
+/// Asks all of them. What is skipped is among the findings, too. Of a part of the tables (not `whole`) only what an assembler
+/// refuses is said: what it takes beyond the part may be claimed by what is left out.
+pub fn ask(compiled: &Compiled, wanted: Assemblers, whole: bool) -> (Diagnostics, Vec<Asked>) {
     let (mut found, mut asked) = (Diagnostics::new(), Vec::<Asked>::new());
     // Instruction sets that extend one another share a program: what it says is put together.
     let mut verdicts: BTreeMap<String, Vec<Verdict>> = BTreeMap::new();
@@ -84,7 +85,7 @@ pub fn ask(compiled: &Compiled, wanted: Assemblers) -> (Diagnostics, Vec<Asked>)
     }
     for (program, mut verdicts) in verdicts {
         verdicts.sort_by_key(|verdict| verdict.arch);
-        differences(compiled, &program, &verdicts, &mut found);
+        differences(compiled, &program, &verdicts, whole, &mut found);
     }
     (found.named(ASSEMBLER), asked)
 }
@@ -129,10 +130,10 @@ fn few(names: &[&str]) -> String {
 }
 
 /// One finding an atom and direction, whatever the number of architectures and texts.
-fn differences(compiled: &Compiled, program: &str, verdicts: &[Verdict], found: &mut Diagnostics) {
+fn differences(compiled: &Compiled, program: &str, verdicts: &[Verdict], whole: bool, found: &mut Diagnostics) {
     let mut by_atom: BTreeMap<(usize, bool), Vec<&Difference>> = BTreeMap::new();
     for verdict in verdicts {
-        for difference in &verdict.differences {
+        for difference in verdict.differences.iter().filter(|difference| whole || difference.refused.is_some()) {
             by_atom.entry((difference.atom.index(), difference.refused.is_some())).or_default().push(difference);
         }
         if let Err(Unable::Stumbled(why)) = &verdict.judged {

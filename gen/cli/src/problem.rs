@@ -13,6 +13,8 @@ pub enum Kind {
     Usage,
     /// Files, or an internal error.
     System,
+    /// Nothing is wrong with the input, but something else keeps it from being judged in full.
+    Unjudged,
 }
 
 /// A piece of source text to show.
@@ -130,6 +132,7 @@ impl Problems {
             Kind::Refused => 1,
             Kind::Usage => 2,
             Kind::System => 3,
+            Kind::Unjudged => 4,
         }
     }
 }

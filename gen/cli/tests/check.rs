@@ -69,9 +69,23 @@ fn notes_are_shown_when_asked_for() {
 #[test]
 fn paths_choose_what_is_shown() {
     let at = tables("check.paths", &[("hw-tables/more/wrong.ron", WRONG)]);
-    // A file or folder inside the tables: only what touches it.
-    let ran = run_in(&at, &["check", "--draft", "hw-tables/base.ron"], "");
+    // A file or folder inside the tables: only what touches it, and that it cannot be judged in full.
+    for format in ["text", "json", "sarif", "junit"] {
+        let ran = run_in(&at, &["check", "--draft", "hw-tables/base.ron", "--format", format], "");
+        assert_eq!(ran.code, 4, "{}", ran.err);
+        golden(&format!("check.beside.{format}"), &format!("{}{}", ran.out, ran.err));
+    }
+    // What the audit finds elsewhere is no reason to fail.
+    let fine = tables("check.beside", &[("hw-tables/more.ron", r#"(agreements: [(name: "none", movers: ["nobody"], products: [], operand: a, along: k)])"#)]);
+    assert_eq!(run_in(&fine, &["check", "--draft", "hw-tables/more.ron"], "").code, 1);
+    let ran = run_in(&fine, &["check", "--draft", "hw-tables/base.ron"], "");
     assert_eq!(ran.code, 0, "{}", ran.err);
+    // Nothing to look at is no success.
+    fs::create_dir_all(at.join("hw-tables/none")).expect("folder");
+    fs::write(at.join("hw-tables/none/README.md"), "none").expect("file");
+    for path in ["hw-tables/none", "hw-tables/none/README.md"] {
+        run_in(&at, &["check", "--draft", path], "").refused(2, &["holds no tables"]);
+    }
     for path in ["hw-tables/more", "hw-tables/more/wrong.ron", "."] {
         let ran = run_in(&at, &["check", "--draft", path], "");
         assert_eq!(ran.code, 1, "{path}");
@@ -97,6 +111,35 @@ fn paths_choose_what_is_shown() {
     run_in(&base, &["check", "mine/wrong.ron"], "").refused(2, &["is in no folder of tables"]);
     let both = [base_name, at.to_str().expect("path")];
     run_in(&other, &["check", both[0], both[1]], "").refused(2, &["two sets of tables"]);
+}
+
+/// Beside errors of the compiler: what the audit, the descriptors and the assembler have to say of the rest.
+#[test]
+fn what_is_sound_is_audited_beside_errors() {
+    let named = r#"end: "end", assembler: (variable: "LANEBOOK_T_ASM", programs: ["no-such-program"], arguments: ["{target}", "{input}"], function: "{body}",
+        error: "{input}:{line}: error: ", unknown: ["no such machine"]),"#;
+    let doubtful =
+        r#"(groups: [(name: "doubtful", isa: "t", status: contested, sources: ["book"], atoms: [(name: "doubt", class: sync, template: "doubt")])])"#;
+    let at = tables("check.part", &[("hw-tables/a file.ron", WRONG), ("hw-tables/more.ron", JUDGED), ("hw-tables/doubtful.ron", doubtful)]);
+    edit(&at, "hw-tables/more.ron", "name: \"nap\"", "name: \"snooze\"");
+    edit(&at, "hw-tables/more.ron", "name: \"more\"", "name: \"naps\"");
+    edit(&at, "hw-tables/more.ron", "has: [\"more\"]", "has: [\"naps\"]");
+    edit(&at, "rules/isa/t.ron", r#"end: "end","#, named);
+    let program = at.join("asm");
+    fs::write(&program, ASSEMBLER).expect("program");
+    #[cfg(unix)]
+    fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("program");
+    let set = [("LANEBOOK_T_ASM", program.to_str().expect("path"))];
+    for format in ["text", "json", "sarif", "junit"] {
+        let ran = run_with(&at, &["check", "--draft", "--format", format], "", &set);
+        assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
+        let all = format!("{}{}", ran.out, ran.err);
+        for said in ["the template names no operand", "asm refuses", "cites one side only", "saw the sound part only (left out: atoms doze", "not even that"] {
+            assert!(all.contains(said), "{format}: `{said}` is missing in\n{all}");
+        }
+        // `more` has not been read in full, so that nothing is said of what the assembler takes beyond it.
+        assert!(!all.contains("asm takes"), "{all}");
+    }
 }
 
 #[test]

@@ -51,7 +51,7 @@ fn meant<'m>(model: &'m HwModel, patterns: &[Name], what: &str, diags: &mut Diag
         if found.is_empty() {
             let help =
                 crate::suggest::remedy(pattern, model.atoms.iter().map(|atom| atom.name.as_str()), "remove it, or name an atom; `*` stands for any text");
-            diags.push(Diagnostic::at(pattern.span, format!("no atom has the name `{}`", pattern.value)).help(help));
+            diags.push(Diagnostic::at(pattern.span, format!("no atom has the name `{}`", pattern.value)).help(help).lacks(pattern));
         }
         for atom in found {
             if right(atom) {

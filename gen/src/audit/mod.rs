@@ -14,7 +14,8 @@ pub mod format;
 pub mod reach;
 
 use crate::compile::Compiled;
-use crate::diagnostics::{Diagnostics, Level};
+use crate::diagnostics::{Diagnostic, Diagnostics, Level};
+use crate::sound::Sound;
 
 /// A check by the name that its findings carry.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -35,9 +36,13 @@ const fn check(name: &'static str, level: Level, about: &'static str) -> Check {
 pub const ENCODINGS: &str = "encodings";
 /// The check that a caller runs with [`crate::assemble`], since it starts programs.
 pub const ASSEMBLER: &str = "assembler";
+/// The check that a caller runs, since it knows what was asked for.
+pub const COMPLETE: &str = "complete";
+/// Checks that miss something: they can only be held against tables without errors.
+pub const WHOLE: [&str; 2] = ["unreachable", "unused"];
 
 /// Every check in the order in which they run: the compiler's stages and checks, then the audit's own.
-pub const CHECKS: [Check; 30] = [
+pub const CHECKS: [Check; 31] = [
     check("files", Level::Error, "Every input file can be read."),
     check("schema", Level::Error, "Every entry is RON with known fields and words, and none is missing."),
     check("names", Level::Error, "Names are declared once, known where they are used, and layouts and templates are well formed."),
@@ -66,6 +71,7 @@ pub const CHECKS: [Check; 30] = [
     check("status", Level::Note, "Facts that are contested or assumed."),
     check(ENCODINGS, Level::Error, "Every descriptor is packed and read again: the ends and the named values of each field."),
     check(ASSEMBLER, Level::Error, "An assembler takes what an architecture has and refuses what it has not (where one is found)."),
+    check(COMPLETE, Level::Error, "What was asked for can be judged in full: no error elsewhere is in the way."),
     check("change", Level::Note, "Facts that differ from another version of the tables (--against)."),
     check("pick", Level::Note, "Choices for the example programs that differ from another version's (--against)."),
 ];
@@ -101,6 +107,21 @@ pub fn run(compiled: &Compiled) -> Diagnostics {
     for (name, check) in ALL {
         out.extend(check(compiled).named(name));
     }
+    out
+}
+
+/// Runs them on the sound part of tables that do not compile, but for what can be said of the whole only. A note says so.
+#[must_use]
+pub fn run_part(part: &Sound) -> Diagnostics {
+    let mut out = Diagnostics::new();
+    for (name, check) in ALL.iter().filter(|(name, _)| !WHOLE.contains(name)) {
+        // What lacks a name may lack one that is left out.
+        check(&part.compiled).named(name).iter().filter(|one| one.lacks.is_none()).for_each(|one| out.push(one.clone()));
+    }
+    let left_out = part.left_out.summary();
+    let left_out = if left_out.is_empty() { String::new() } else { format!(" (left out: {left_out})") };
+    let message = format!("the audit's own checks saw the sound part only{left_out}, {} not even that", WHOLE.map(|name| format!("`{name}`")).join(" and "));
+    out.push(Diagnostic { check: COMPLETE, ..Diagnostic::nowhere(message).help("mend the errors and run it again").as_level(Level::Note) });
     out
 }
 

@@ -7,6 +7,7 @@ use super::words::{Words, need_source, status};
 use super::{HwModel, Names};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::load::Loaded;
+use crate::lost::Lost;
 use crate::schema::{self, Name};
 use crate::source::Span;
 use crate::spanned::Spanned;
@@ -22,7 +23,7 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
     for entry in &entries {
         let arch = chain(entry, &entries, diags).and_then(|chain| Resolver { model, words: &words, diags, whole: true }.arch(&chain));
         if arch.is_none() {
-            diags.lose_name(&entry.name);
+            diags.lose_with(Lost::name(&entry.name, entry.name.span), entry.span);
         }
         archs.extend(arch);
     }
@@ -84,6 +85,7 @@ fn last<T>(chain: &Chain<'_>, field: impl Fn(&schema::Arch) -> Option<T>) -> Opt
 impl Resolver<'_> {
     fn arch(mut self, chain: &Chain<'_>) -> Option<Arch> {
         let own = chain.last()?;
+        // What a parent lacks is said there, and its children lack it too.
         let missing = |what: &str, diags: &mut Diagnostics| {
             diags.push(
                 Diagnostic::at(own.name.span, format!("architecture `{}` does not say its `{what}`", own.name.value))
@@ -101,13 +103,17 @@ impl Resolver<'_> {
             ("max_threads", threads.is_some()),
             ("shared", shared.is_some()),
         ];
-        for (what, _) in stated.iter().filter(|(_, there)| !there) {
+        for (what, _) in stated.iter().filter(|(_, there)| !there && chain.len() == 1) {
             missing(what, self.diags);
         }
-        let (isa, wave, shared) = (IsaId(isa?), wave?, shared?);
         let cited = last(chain, |a| (!a.sources.is_empty()).then(|| a.sources.clone())).unwrap_or_default();
         let sources = self.words.cited(&cited, self.diags);
         need_source(&cited, Status::Documented, own.name.span, &format!("architecture `{}`", own.name.value), self.diags);
+        // The rest is resolved whether those are there or not, so that what is wrong with it is said.
+        let lanes = wave.as_ref().and_then(|wave| wave.first().copied()).unwrap_or(0);
+        let (banks, atoms, features) = (self.banks(chain, lanes), self.atoms(chain), self.features(chain));
+        let (sync, counters, hazards) = (self.sync(chain), self.counters(chain), self.hazards(chain));
+        let (isa, wave, shared) = (IsaId(isa?), wave?, shared?);
         let limits = SharedLimits { static_bytes: shared.static_bytes, max_bytes: shared.max_bytes };
         Some(Arch {
             name: own.name.clone(),
@@ -117,12 +123,12 @@ impl Resolver<'_> {
             isa_version: last(chain, |a| a.isa_version.clone()).map(|v| v.value).unwrap_or_default(),
             max_threads: threads?.value,
             shared: Spanned { value: limits, span: shared.span },
-            banks: self.banks(chain, wave.first().copied().unwrap_or(0)),
-            atoms: self.atoms(chain),
-            features: self.features(chain),
-            sync: self.sync(chain),
-            counters: self.counters(chain),
-            hazards: self.hazards(chain),
+            banks,
+            atoms,
+            features,
+            sync,
+            counters,
+            hazards,
             whole: self.whole,
             inline_integers: last(chain, |a| a.inline_integers.clone()).map_or((1, 0), |i| i.value),
             scalar_reads: last(chain, |a| a.scalar_reads.clone()).map_or(0, |s| s.value),

@@ -47,12 +47,17 @@ impl Names {
     pub fn find(&self, name: &Name, kind: &str, diags: &mut Diagnostics) -> Option<u16> {
         let found = self.get(name);
         if found.is_none() {
-            let otherwise = match self.map.len() {
-                0 => "there is none yet: declare it".to_string(),
-                1..=8 => format!("known here: {}", self.iter().collect::<Vec<_>>().join(", ")),
-                many => format!("declare it, or use one of the {many} that are declared"),
-            };
-            diags.push(Diagnostic::at(name.span, format!("unknown {kind} `{}`", name.value)).help(remedy(name, self.iter(), &otherwise)).lacks(name));
+            let mut error = Diagnostic::at(name.span, format!("unknown {kind} `{}`", name.value)).lacks(name);
+            // To look for the nearest name takes time.
+            if !diags.may_be_lost(name) {
+                let otherwise = match self.map.len() {
+                    0 => "there is none yet: declare it".to_string(),
+                    1..=8 => format!("known here: {}", self.iter().collect::<Vec<_>>().join(", ")),
+                    many => format!("declare it, or use one of the {many} that are declared"),
+                };
+                error = error.help(remedy(name, self.iter(), &otherwise));
+            }
+            diags.push(error);
         }
         found
     }

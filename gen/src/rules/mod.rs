@@ -25,6 +25,7 @@ mod tests;
 
 use crate::diagnostics::Diagnostics;
 use crate::load::Loaded;
+use crate::lost::Lost;
 use crate::model::HwModel;
 use crate::source::{FileId, Sources};
 use lanebook_tables::{IsaId, Language, Weights};
@@ -129,7 +130,7 @@ pub fn compile(sources: &Sources, loaded: &Loaded, hw: &HwModel, diags: &mut Dia
         let context = rule::Context { hw, ops: &model.ops, phases: &model.phases, language, isa, phase };
         match rule::compile(&entry, &context, diags) {
             Some(rule) => model.rules.push(rule),
-            None => diags.lose_name(&entry.name),
+            None => diags.lose_with(Lost::name(&entry.name, entry.name.span), entry.span),
         }
     }
     rule::check_names(&model.rules, diags);

@@ -5,14 +5,17 @@ use crate::assemblers::ask;
 use crate::encodings;
 use crate::findings::{Figures, Findings};
 use crate::output;
-use crate::problem::{Kind, Problem, Problems};
+use crate::problem::{Problem, Problems};
 use crate::table::{Align, Table};
 use crate::tables::counted;
 use lanebook_gen::diagnostics::{Diagnostic, Diagnostics, Level};
 use lanebook_gen::source::{FileId, Sources};
-use lanebook_gen::{Mode, audit, compile_sources, load};
+use lanebook_gen::{Compiled, Mode, audit, compile_sources, load};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+
+/// Further places that a finding about errors elsewhere names.
+const PLACES: usize = 9;
 
 /// Runs the command.
 pub fn run(args: &Check, tables: Option<&Path>) -> Result<(), Problems> {
@@ -20,6 +23,7 @@ pub fn run(args: &Check, tables: Option<&Path>) -> Result<(), Problems> {
         return Ok(output::write(args.output.as_deref(), &list())?);
     }
     let wanted = Wanted::of(&args.paths, tables)?;
+    wanted.hold_something()?;
     let mut quiet = Diagnostics::new();
     let mut sources = load::find(&wanted.root, &mut quiet);
     for folder in &wanted.extra {
@@ -29,36 +33,45 @@ pub fn run(args: &Check, tables: Option<&Path>) -> Result<(), Problems> {
     let mode = if args.draft { Mode::Draft } else { Mode::Release };
     // As written: compiling adds what families stand for.
     let written = args.against.as_ref().map(|_| sources.clone());
-    let mut assemblers = Vec::new();
-    let (sources, diagnostics, figures) = match compile_sources(sources, quiet, mode) {
-        Ok(compiled) => {
-            let mut found = audit::run(&compiled);
-            found.extend(encodings::check(&compiled));
-            let (judged, asked) = ask(&compiled, args.assemblers);
-            found.extend(judged);
-            assemblers = asked;
-            if let (Some(against), Some(written)) = (&args.against, &written) {
-                found.extend(differences(&wanted.root, against, written, Some(&compiled))?);
-            }
-            let tables = compiled.tables();
-            let figures = Figures { architectures: tables.archs.len(), atoms: tables.atoms.len(), rules: tables.rules.rules.len() };
-            (compiled.sources, found, Some(figures))
-        }
+    let (mut diagnostics, sound, figures, compiled) = match compile_sources(sources, quiet, mode) {
+        Ok(compiled) => (audit::run(&compiled), None, Some(figures(&compiled)), Some(Box::new(compiled))),
+        // One run shows everything: what is wrong, and what is found in the rest.
         Err(failure) => {
             let mut found = failure.diagnostics;
-            if let (Some(against), Some(written)) = (&args.against, &written) {
-                found.extend(differences(&wanted.root, against, written, None)?);
+            if let Some(sound) = &failure.sound {
+                found.extend(audit::run_part(sound));
             }
-            (failure.sources, found, None)
+            (found, Some((failure.sources, failure.sound)), None, None)
         }
     };
-    let files = wanted.files(&sources);
+    let errors = compiled.is_none().then(|| diagnostics.clone());
+    let seen = compiled.as_deref().or(sound.as_ref().and_then(|(_, sound)| sound.as_deref()).map(|sound| &sound.compiled));
+    let mut assemblers = Vec::new();
+    if let Some(seen) = seen {
+        diagnostics.extend(encodings::check(seen));
+        let (judged, asked) = ask(seen, args.assemblers, compiled.is_some());
+        diagnostics.extend(judged);
+        assemblers = asked;
+    }
+    if let (Some(against), Some(written)) = (&args.against, &written) {
+        diagnostics.extend(differences(&wanted.root, against, written, compiled.as_deref())?);
+    }
+    let sources = match (&compiled, &sound) {
+        (Some(compiled), _) => &compiled.sources,
+        (None, Some((sources, _))) => sources,
+        (None, None) => return Err(Problem::internal("neither tables nor errors", "report this with the tables").into()),
+    };
+    let files = wanted.files(sources);
+    if let (Some(errors), Some(files)) = (&errors, &files) {
+        diagnostics.extend(elsewhere(errors, sources, files));
+    }
     // What could not be judged may be in any file, and is said at the one to blame.
-    let blamed = |one: &Diagnostic| figures.is_none() && one.level == Level::Note;
+    let blamed = |one: &Diagnostic| figures.is_none() && (one.level == Level::Note && one.check == "schema" || one.check == audit::COMPLETE);
     let findings = Findings {
-        sources: &sources,
-        list: diagnostics.by_place(&sources).into_iter().filter(|one| concerns(one, files.as_ref()) || Findings::skips(one) || blamed(one)).collect(),
+        sources,
+        list: diagnostics.by_place(sources).into_iter().filter(|one| concerns(one, files.as_ref()) || Findings::skips(one) || blamed(one)).collect(),
         figures,
+        part: sound.as_ref().and_then(|(_, sound)| sound.as_deref()).map(|sound| self::figures(&sound.compiled)),
         deny_warnings: args.deny.contains(&Deny::Warnings),
         deny_changes: args.deny.contains(&Deny::Changes),
         notes: args.notes,
@@ -67,17 +80,42 @@ pub fn run(args: &Check, tables: Option<&Path>) -> Result<(), Problems> {
     report(args, &findings)
 }
 
+/// How many of each thing there are.
+fn figures(compiled: &Compiled) -> Figures {
+    let tables = compiled.tables();
+    Figures { architectures: tables.archs.len(), atoms: tables.atoms.len(), rules: tables.rules.rules.len() }
+}
+
+/// Errors of the compiler in other files than those that were asked for: these cannot be judged in full then.
+fn elsewhere(errors: &Diagnostics, sources: &Sources, files: &BTreeSet<FileId>) -> Diagnostics {
+    let found = errors.by_place(sources).into_iter().filter(|one| one.level == Level::Error && !concerns(one, Some(files)));
+    let found: Vec<&Diagnostic> = found.collect();
+    let Some(first) = found.first() else { return Diagnostics::new() };
+    let message = format!("what was asked for cannot be judged in full: {} elsewhere", counted(found.len(), "error"));
+    let mut said = match first.labels.first() {
+        Some(label) => Diagnostic::at(label.span, format!("{message}, first here: {}", first.message)),
+        None => Diagnostic::nowhere(format!("{message}, first: {}", first.message)),
+    };
+    for one in found.iter().skip(1).take(PLACES) {
+        said = one.labels.first().into_iter().fold(said, |said, label| said.note(label.span, one.message.clone()));
+    }
+    Diagnostics::from(said.help("mend them, or have them mended; without paths all of them are shown in full")).named(audit::COMPLETE)
+}
+
 /// Writes what was found, and says how it ended.
 fn report(args: &Check, findings: &Findings<'_>) -> Result<(), Problems> {
     let text = findings.render(args.format)?;
     let summary = findings.summary();
     if args.format != Format::Text {
         output::write(args.output.as_deref(), &text)?;
-        return if findings.failed() { Err(Problems::Rendered(Kind::Refused, format!("{summary}\n"))) } else { Ok(()) };
+        return match findings.outcome() {
+            Some(kind) => Err(Problems::Rendered(kind, format!("{summary}\n"))),
+            None => Ok(()),
+        };
     }
     let differences = findings.differences();
-    if findings.failed() {
-        return Err(Problems::Rendered(Kind::Refused, format!("{text}{differences}{summary}\n")));
+    if let Some(kind) = findings.outcome() {
+        return Err(Problems::Rendered(kind, format!("{text}{differences}{summary}\n")));
     }
     eprint!("{text}");
     let figures = findings.figures.unwrap_or_default();
@@ -172,6 +210,19 @@ impl Wanted {
         let inside: Vec<PathBuf> = self.inside.iter().chain(&self.extra).map(|path| canonical(path)).collect();
         let is_inside = |path: &PathBuf| inside.iter().any(|folder| canonical(path).starts_with(folder));
         Some(sources.iter().filter(|(_, file)| file.path.as_ref().is_some_and(is_inside)).map(|(id, _)| id).collect())
+    }
+
+    /// A path without tables is a mistake: an audit that looks at nothing must not pass.
+    fn hold_something(&self) -> Result<(), Problem> {
+        let is_table = |path: &Path| path.extension().is_some_and(|extension| extension == "ron");
+        let empty = self.inside.iter().chain(&self.extra).find(|path| match path.is_dir() {
+            true => !load::watched_in(path).iter().any(|path| is_table(path)),
+            false => !is_table(path),
+        });
+        match empty {
+            Some(path) => Err(Problem::usage(format!("{} holds no tables", path.display()), "name .ron files, or folders with some")),
+            None => Ok(()),
+        }
     }
 }
 

@@ -8,7 +8,10 @@ struct Report<'a> {
     tool: &'static str,
     version: &'static str,
     tables: Option<Figures>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sound_part: Option<Figures>,
     failed: bool,
+    complete: bool,
     assemblers: &'a [Asked],
     findings: Vec<One<'a>>,
 }
@@ -59,7 +62,9 @@ pub fn render(findings: &Findings<'_>) -> Result<String, serde_json::Error> {
         tool: "lanebook check",
         version: env!("CARGO_PKG_VERSION"),
         tables: findings.figures,
+        sound_part: findings.part,
         failed: findings.failed(),
+        complete: findings.complete(),
         assemblers: &findings.assemblers,
         findings: list.collect(),
     };

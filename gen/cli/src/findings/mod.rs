@@ -9,8 +9,8 @@ mod text;
 
 use crate::args::Format;
 use crate::assemblers::Asked;
-use crate::problem::Problem;
-use lanebook_gen::audit::ASSEMBLER;
+use crate::problem::{Kind, Problem};
+use lanebook_gen::audit::{ASSEMBLER, COMPLETE};
 use lanebook_gen::diagnostics::{Diagnostic, Level};
 use lanebook_gen::source::{Sources, Span};
 
@@ -33,6 +33,8 @@ pub struct Findings<'a> {
     pub list: Vec<&'a Diagnostic>,
     /// What was looked at; nothing if it does not compile.
     pub figures: Option<Figures>,
+    /// What the audit's own checks saw of what does not compile; nothing if they saw nothing, or everything.
+    pub part: Option<Figures>,
     /// Warnings count as errors.
     pub deny_warnings: bool,
     /// Facts that differ from another version count as errors.
@@ -66,6 +68,15 @@ impl<'a> Findings<'a> {
     pub fn failed(&self) -> bool {
         self.list.iter().any(|one| self.fails(one))
     }
+    /// How the audit ends: nothing if well. That something else is in the way is told from something wrong with what was asked for.
+    pub fn outcome(&self) -> Option<Kind> {
+        let wrong = self.list.iter().any(|one| self.fails(one) && one.check != COMPLETE);
+        self.failed().then_some(if wrong { Kind::Refused } else { Kind::Unjudged })
+    }
+    /// Whether everything that was asked for could be judged.
+    pub fn complete(&self) -> bool {
+        self.figures.is_some()
+    }
     /// Where a span is.
     pub fn place(&self, span: Span) -> Place<'a> {
         let file = self.sources.file(span.file);
@@ -90,7 +101,7 @@ impl<'a> Findings<'a> {
     }
     /// Whether a finding says what was left out.
     pub fn skips(one: &Diagnostic) -> bool {
-        one.check == ASSEMBLER && one.level == Level::Note
+        [ASSEMBLER, COMPLETE].contains(&one.check) && one.level == Level::Note
     }
     /// What differs from another version, as text.
     pub fn differences(&self) -> String {

@@ -10,9 +10,9 @@ fn compares(check: &str) -> bool {
 }
 
 pub fn render(findings: &Findings<'_>) -> String {
-    // Of tables that do not compile, notes say what could not be judged.
-    let notes = findings.notes || findings.figures.is_none();
-    let shown = findings.list.iter().filter(|one| !compares(one.check) && (notes || one.level != Level::Note) && !Findings::skips(one));
+    // Of tables that do not compile, notes of the compiler say what could not be judged.
+    let noted = |check: &str| findings.notes || (findings.figures.is_none() && check == "schema");
+    let shown = findings.list.iter().filter(|one| !compares(one.check) && (one.level != Level::Note || noted(one.check)) && !Findings::skips(one));
     let mut out: String = shown.map(|one| format!("{}{}\n\n", one.plain(findings.sources), one.excerpt(findings.sources))).collect();
     // What was left out is said in any case, in a line.
     findings.list.iter().filter(|one| Findings::skips(one)).for_each(|one| out.push_str(&one.plain(findings.sources)));
