@@ -213,3 +213,20 @@ impl<'a> Groups<'a> {
         }
     }
 }
+
+/// So many operations, none of which was seen.
+pub(super) fn clear(nodes: &mut VecView<Node>, count: usize) -> Result<(), ChoiceError> {
+    let full = ChoiceError::Full { pool: ChoicePool::Members, capacity: u32::try_from(nodes.capacity()).unwrap_or(u32::MAX) };
+    nodes.clear();
+    nodes.resize(count, Node { up: NONE, first: NONE, last: NONE, next: NONE, axes: 0, done: false }).map_err(|_| full)
+}
+
+/// Notes that an operation is seen; whether it was not before.
+pub(super) fn visit(nodes: &mut VecView<Node>, op: Op) -> bool {
+    nodes.get_mut(op.index()).is_some_and(|node| !core::mem::replace(&mut node.done, true))
+}
+
+/// Whether an operation was seen.
+pub(super) fn is_seen(nodes: &VecView<Node>, op: Op) -> bool {
+    nodes.get(op.index()).is_some_and(|node| node.done)
+}

@@ -14,6 +14,7 @@
 //! | `book` | layouts that passes made |
 //! | `axis` `runs` | how many neighbours count up, are equal, are multiples: for operations, for programs |
 //! | `blocked` `coalesce` | nested tiles for accesses through pointers |
+//! | `product` `links` | matrix instructions for products, and what each product has to do with others |
 //! | `group` `legal` `score` `assign` | layouts for loads, stores, atomics and copies, group by group |
 mod assign;
 mod axis;
@@ -22,6 +23,8 @@ mod book;
 mod coalesce;
 mod group;
 mod legal;
+mod links;
+mod product;
 mod runs;
 mod score;
 
@@ -81,6 +84,7 @@ pub(crate) fn run(work: &mut Anchoring<'_, '_, '_, '_, '_>, analysis: Analysis) 
     match analysis {
         Analysis::Coalesce => coalesce::run(work)?,
         Analysis::AssignLayouts => assign::run(work)?,
+        Analysis::AccelerateMatmul => product::run(work)?,
         _ => {}
     }
     Ok(work.cx.changes())
@@ -89,7 +93,7 @@ pub(crate) fn run(work: &mut Anchoring<'_, '_, '_, '_, '_>, analysis: Analysis) 
 /// Whether an analysis chooses layouts.
 #[must_use]
 pub(crate) const fn chooses(analysis: Analysis) -> bool {
-    matches!(analysis, Analysis::AssignLayouts | Analysis::Coalesce)
+    matches!(analysis, Analysis::AssignLayouts | Analysis::Coalesce | Analysis::AccelerateMatmul)
 }
 
 fn full(pool: ChoicePool, capacity: usize) -> PassError {

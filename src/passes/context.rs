@@ -31,11 +31,13 @@ pub enum Analysis {
     AssignLayouts,
     /// `coalesce`: accesses through pointers get nested tiles that follow runs of addresses.
     Coalesce,
+    /// `accelerate-matmul`: products get a matrix instruction of the architecture, and its layouts.
+    AccelerateMatmul,
 }
 
 impl Analysis {
     /// Every analysis that rewrites programs.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::RemoveDeadArgs,
         Self::RemoveAliases,
         Self::PropagateBuffers,
@@ -46,6 +48,7 @@ impl Analysis {
         Self::WeighConversions,
         Self::AssignLayouts,
         Self::Coalesce,
+        Self::AccelerateMatmul,
     ];
 
     /// How pipelines spell it.
@@ -62,6 +65,7 @@ impl Analysis {
             Self::WeighConversions => "weigh-conversions",
             Self::AssignLayouts => "assign-layouts",
             Self::Coalesce => "coalesce",
+            Self::AccelerateMatmul => "accelerate-matmul",
         }
     }
     /// The analysis of a name.

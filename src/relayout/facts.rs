@@ -89,8 +89,14 @@ pub(super) fn read(program: &Program<'_, '_>, text: &str, out: &mut triton::Enco
     out.is_distributed().then_some(())
 }
 
+/// The encoding of a type's layout, if its text is one of a tile in registers.
+#[inline(never)]
+pub(crate) fn encoding_of(program: &Program<'_, '_>, ty: &Type, out: &mut triton::Encoding) -> Option<()> {
+    read(program, program.layout_text(ty)?, out)
+}
+
 /// An encoding that is to be filled.
-pub(super) fn blank() -> triton::Encoding {
+pub(crate) fn blank() -> triton::Encoding {
     triton::Encoding::from(triton::Base::Auto)
 }
 

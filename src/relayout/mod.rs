@@ -41,6 +41,7 @@ use lanebook_tables::{OpId, OpRole, Space};
 use layouts::Sheets;
 
 pub use cost::Bill;
+pub(crate) use facts::{blank, encoding_of};
 
 /// Rounds over all values.
 const ROUNDS: usize = 6;

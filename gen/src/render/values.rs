@@ -49,6 +49,7 @@ plain_enums!(
     TensorUse,
     Unit,
     AxisWord,
+    Accumulators,
     SubAxis,
     Bucket,
     Family
@@ -135,12 +136,13 @@ structs! {
     }
     MapElement<'_> { name, bits, shared_bits, align_bytes, box_inner, extent_multiple, codes }
     Interleave<'_> { name, rank_min, align_bytes, swizzle, rows, codes }
-    Anchors<'_> { warps, targets, dtypes, meanings, accesses, candidates }
+    Anchors<'_> { warps, targets, dtypes, meanings, accesses, units, candidates }
     AnchorTarget<'_> { text, arch }
     DtypeName<'_> { text, dtype }
     Meaning<'_> { op, word }
     PointerAccess<'_> { op, pointer, writes, most }
     LaneElements<'_> { isa, elements }
+    ProductUnit<'_> { arch, accumulators, version, transposes, lane }
     CandidateRule { role, memory, axis, bucket, family, from, to, bulk, align_bytes }
     Weights {
         shared_transaction, tensor_cycle, register, instruction, address, global_segment, matrix_cycle, pad_kib, loop_trips, convert_byte, convert_elements, convert_bits, work_byte, load_byte, reduce_lane, reduce_warp,

@@ -25,6 +25,9 @@ pub struct AnchorsFile {
     pub meanings: Vec<(Name, Spanned<Bare>)>,
     /// Operations that access memory through tiles of pointers.
     pub accesses: Vec<AccessEntry>,
+    /// Matrix instructions to ask for.
+    #[serde(default)]
+    pub units: Vec<UnitEntry>,
 }
 
 /// One access.
@@ -40,6 +43,24 @@ pub struct AccessEntry {
     /// Most elements of a lane, by instruction set.
     #[serde(default)]
     pub most: Vec<(Name, u16)>,
+}
+
+/// One kind of matrix instruction, for some architectures.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "unit")]
+pub struct UnitEntry {
+    /// The architectures.
+    pub archs: Vec<Name>,
+    /// How accumulators are written: `warp`, `group`, `wave`, `narrow`.
+    pub accumulators: Spanned<Bare>,
+    /// Version in the encoding.
+    pub version: (u8, u8),
+    /// The transposed product is asked for.
+    #[serde(default)]
+    pub transposes: bool,
+    /// Most elements of a lane in a row along k.
+    #[serde(default)]
+    pub lane: u8,
 }
 
 /// One entry of `rules/candidates.ron`: the same for several axes.
@@ -83,6 +104,8 @@ const AXIS_WORDS: [(&str, t::AxisWord); 16] = [
     ("pointer", t::AxisWord::Pointer),
     ("same", t::AxisWord::Same),
 ];
+const ACCUMULATORS: [(&str, t::Accumulators); 4] =
+    [("warp", t::Accumulators::Warp), ("group", t::Accumulators::Group), ("wave", t::Accumulators::Wave), ("narrow", t::Accumulators::Narrow)];
 const ROLES: [(&str, t::OpRole); 6] = [
     ("load", t::OpRole::Load),
     ("store", t::OpRole::Store),
@@ -119,6 +142,9 @@ pub(super) fn resolve(file: AnchorsFile, hw: &HwModel, diags: &mut Diagnostics) 
     for (_, name) in &file.targets {
         arch(name, diags);
     }
+    for name in file.units.iter().flat_map(|unit| &unit.archs) {
+        arch(name, diags);
+    }
     for (_, name) in &file.dtypes {
         if hw.dtype_named(name).is_none() {
             diags.push(Diagnostic::at(name.span, format!("unknown element type `{}`", name.value)).help("hw-tables/dtypes.ron lists them").lacks(name));
@@ -131,6 +157,9 @@ pub(super) fn resolve(file: AnchorsFile, hw: &HwModel, diags: &mut Diagnostics) 
     }
     for (_, name) in &file.meanings {
         word(&AXIS_WORDS, name, "meaning", diags);
+    }
+    for unit in &file.units {
+        word(&ACCUMULATORS, &unit.accumulators, "kind of accumulators", diags);
     }
     file
 }
@@ -158,9 +187,15 @@ pub(super) fn candidates(file: Vec<CandidateEntry>, diags: &mut Diagnostics) -> 
 pub(super) fn lower(file: &AnchorsFile, candidates: &[CandidateEntry]) -> t::Anchors<'static> {
     let quiet = &mut Diagnostics::default();
     let pairs = |pairs: &[(Name, Name)]| pairs.iter().map(|(a, b)| (text(a), text(b))).collect::<Vec<_>>();
-    let (mut meanings, mut rules) = (Vec::new(), Vec::new());
+    let (mut meanings, mut units, mut rules) = (Vec::new(), Vec::new(), Vec::new());
     for (op, name) in &file.meanings {
         meanings.push(t::Meaning { op: text(op), word: word(&AXIS_WORDS, name, "", quiet) });
+    }
+    for unit in &file.units {
+        for arch in &unit.archs {
+            let accumulators = word(&ACCUMULATORS, &unit.accumulators, "", quiet);
+            units.push(t::ProductUnit { arch: text(arch), accumulators, version: unit.version, transposes: unit.transposes, lane: unit.lane });
+        }
     }
     for entry in candidates {
         for axis in &entry.axes {
@@ -188,6 +223,7 @@ pub(super) fn lower(file: &AnchorsFile, candidates: &[CandidateEntry]) -> t::Anc
             writes: access.writes,
             most: list(access.most.iter().map(|(isa, elements)| t::LaneElements { isa: text(isa), elements: *elements })),
         })),
+        units: list(units),
         candidates: list(rules),
     }
 }

@@ -14,13 +14,15 @@ pub struct Anchors<'a> {
     pub meanings: &'a [Meaning<'a>],
     /// Operations that access memory through tiles of pointers.
     pub accesses: &'a [PointerAccess<'a>],
+    /// Which matrix instructions an architecture is asked for, by architecture the best first.
+    pub units: &'a [ProductUnit<'a>],
     /// Which candidates an operation has.
     pub candidates: &'a [CandidateRule],
 }
 
 impl Anchors<'_> {
     /// No knowledge.
-    pub const EMPTY: Anchors<'static> = Anchors { warps: 0, targets: &[], dtypes: &[], meanings: &[], accesses: &[], candidates: &[] };
+    pub const EMPTY: Anchors<'static> = Anchors { warps: 0, targets: &[], dtypes: &[], meanings: &[], accesses: &[], units: &[], candidates: &[] };
 }
 
 /// An architecture's name in another compiler.
@@ -107,6 +109,34 @@ pub struct LaneElements<'a> {
     pub isa: &'a str,
     /// Elements.
     pub elements: u16,
+}
+
+/// How accumulators of matrix instructions are written as an encoding.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Accumulators {
+    /// Of one warp: operands in registers.
+    Warp,
+    /// Of a group of warps: operands in shared memory.
+    Group,
+    /// Of a wave, blocks of rows in a lane.
+    Wave,
+    /// Of a wave, one row or column in a lane.
+    Narrow,
+}
+
+/// A kind of matrix instruction that an architecture is asked for.
+#[derive(Copy, Clone, Debug)]
+pub struct ProductUnit<'a> {
+    /// The architecture's name.
+    pub arch: &'a str,
+    /// How its accumulators are written.
+    pub accumulators: Accumulators,
+    /// Version in the encoding: major, minor.
+    pub version: (u8, u8),
+    /// The instruction is asked for the transposed product, so that a lane's accumulators are neighbours in a row.
+    pub transposes: bool,
+    /// Most elements that a lane has in a row along k, as texts order k; 0: as many as fill a register.
+    pub lane: u8,
 }
 
 /// What an operand is to a product.

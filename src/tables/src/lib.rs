@@ -17,7 +17,9 @@ mod rule;
 mod template;
 mod unit;
 
-pub use anchor::{AnchorTarget, Anchors, AxisWord, Bucket, CandidateRule, DtypeName, Family, LaneElements, Meaning, PointerAccess, SubAxis};
+pub use anchor::{
+    Accumulators, AnchorTarget, Anchors, AxisWord, Bucket, CandidateRule, DtypeName, Family, LaneElements, Meaning, PointerAccess, ProductUnit, SubAxis,
+};
 pub use arch::{
     Arch, ArchAtom, BankModel, Counter, Hazard, HazardUse, Isa, Operandless, RegisterClass, RegisterKind, SharedLimits, SyncRule, SyncStep, TupleStyle,
 };

@@ -489,6 +489,7 @@ pub const ANALYSES: &[&str] = &[
     "weigh-conversions",
     "assign-layouts",
     "coalesce",
+    "accelerate-matmul",
 ];
 
 /// One step of a pipeline.

@@ -1,7 +1,7 @@
 //! What the tests of passes share: reading texts, running passes, comparing what comes out.
 use lanebook::TABLES;
 use lanebook::anchor::{Room as ChoiceRoom, RoomStorage, Wishes};
-use lanebook::ir::{Node, Options, Plain, Program, Storage, parse, print, verify};
+use lanebook::ir::{Node, Options, Plain, Program, Storage, Value, parse, print, verify};
 use lanebook::passes::Event;
 use lanebook::pipeline::{Lent, PassError, apply_with};
 use std::cell::Cell;
@@ -201,4 +201,25 @@ pub fn alpha(text: &str) -> String {
         last = at + 1 + name.len();
     }
     out + &text[last..]
+}
+
+/// The layout of a value, spelt out: an alias stands for its text, inside of another too.
+///
+/// # Panics
+/// If the value has none.
+#[must_use]
+pub fn layout(program: &Program<'_, '_>, value: Value) -> String {
+    let ty = program.type_of(value);
+    let mut text = program.layout_text(&ty).unwrap_or_else(|| panic!("{} has no layout", program.value_name(value))).to_string();
+    let aliases: Vec<(String, String)> = program.aliases().map(|(name, body)| (program.text(name).to_string(), program.text(body).to_string())).collect();
+    while let Some((at, name, body)) = aliases.iter().find_map(|(name, body)| {
+        let at = text
+            .match_indices(&format!("#{name}"))
+            .map(|(at, _)| at)
+            .find(|at| !text[at + 1 + name.len()..].starts_with(|next: char| next.is_alphanumeric() || next == '.'));
+        at.map(|at| (at, name, body))
+    }) {
+        text.replace_range(at..at + 1 + name.len(), body);
+    }
+    text
 }

@@ -1,7 +1,7 @@
 //! Layouts for accesses and products: what lanebook chooses beside what Triton 3.9 chose on the same text.
-use lanebook::ir::{Op, Program, Value};
+use lanebook::ir::Op;
 use lanebook_passes::judge::meanings;
-use lanebook_passes::{SNIPPET, folder, normal, run, with};
+use lanebook_passes::{SNIPPET, folder, layout, normal, run, with};
 use std::collections::BTreeMap;
 
 fn recorded(stage: &str) -> BTreeMap<String, String> {
@@ -14,23 +14,6 @@ fn recorded(stage: &str) -> BTreeMap<String, String> {
         }
     }
     found
-}
-
-/// The layout of a value, spelt out: an alias stands for its text, inside of another too.
-fn layout(program: &Program<'_, '_>, value: Value) -> String {
-    let ty = program.type_of(value);
-    let mut text = program.layout_text(&ty).unwrap_or_else(|| panic!("{} has no layout", program.value_name(value))).to_string();
-    let aliases: Vec<(String, String)> = program.aliases().map(|(name, body)| (program.text(name).to_string(), program.text(body).to_string())).collect();
-    while let Some((at, name, body)) = aliases.iter().find_map(|(name, body)| {
-        let at = text
-            .match_indices(&format!("#{name}"))
-            .map(|(at, _)| at)
-            .find(|at| !text[at + 1 + name.len()..].starts_with(|next: char| next.is_alphanumeric() || next == '.'));
-        at.map(|at| (at, name, body))
-    }) {
-        text.replace_range(at..at + 1 + name.len(), body);
-    }
-    text
 }
 
 /// Number and layout of every access of a text.

@@ -2,6 +2,7 @@
 
 use super::PrintError;
 use super::ttg_table::{ATTRIBUTES, KEYS, Key};
+use super::ttg_values::WMMA_SHAPE;
 use super::write::integer;
 use crate::axis::AxisId;
 use crate::linear::{Hw, Linear, Logical};
@@ -213,16 +214,25 @@ fn parameters<W: Write>(f: &mut Fields<'_, W>, base: &Base) -> Result<(), PrintE
         Base::AmdWmma(m) => {
             let rank = usize::from(m.rank);
             f.number(Key::Version, u32::from(m.version))?;
-            f.flag(Key::IsTransposed, m.is_transposed)?;
+            f.flag(Key::IsTranspose, m.is_transposed)?;
             f.key(Key::CtaLayout)?;
             f.out.write_str("{")?;
             f.any = false;
-            f.bases(Key::Register, &m.reg_bases, rank)?;
-            f.bases(Key::Warp, &m.warp_bases, rank)?;
+            if !m.reg_bases.is_empty() {
+                f.bases(Key::Register, &m.reg_bases, rank)?;
+            }
+            if !m.warp_bases.is_empty() {
+                f.bases(Key::Warp, &m.warp_bases, rank)?;
+            }
             f.out.write_str("}")?;
+            f.any = true;
             f.cga(&m.cga, rank)?;
-            f.list(Key::InstrShape, m.instr_shape.iter())?;
-            f.number(Key::Rank, u32::from(m.rank))
+            if m.instr_shape.iter().ne(WMMA_SHAPE) {
+                f.list(Key::InstrShape, m.instr_shape.iter())?;
+            }
+            // The length of a basis says it, and two dimensions are usual.
+            let said = !m.reg_bases.is_empty() || !m.warp_bases.is_empty() || !m.cga.bases.is_empty() || m.rank == 2;
+            if said { Ok(()) } else { f.number(Key::Rank, u32::from(m.rank)) }
         }
         Base::Linear(l) | Base::GenericLinear(l) => {
             f.input(Key::Register, l, AxisId::REGISTER)?;

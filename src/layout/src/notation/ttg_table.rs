@@ -29,6 +29,8 @@ pub enum Key {
     VersionMinor,
     Version,
     IsTransposed,
+    /// How texts of `amd_wmma` spell it.
+    IsTranspose,
     ElementBitWidth,
     CtaLayout,
     Vec,
@@ -66,7 +68,7 @@ pub(super) enum Form {
 }
 
 /// Spelling and form of every key; a key's number is its position.
-pub(super) const KEYS: [(&str, Key); 41] = [
+pub(super) const KEYS: [(&str, Key); 42] = [
     ("sizePerThread", K::SizePerThread),
     ("threadsPerWarp", K::ThreadsPerWarp),
     ("warpsPerCTA", K::WarpsPerCta),
@@ -88,6 +90,7 @@ pub(super) const KEYS: [(&str, Key); 41] = [
     ("versionMinor", K::VersionMinor),
     ("version", K::Version),
     ("isTransposed", K::IsTransposed),
+    ("isTranspose", K::IsTranspose),
     ("elementBitWidth", K::ElementBitWidth),
     ("ctaLayout", K::CtaLayout),
     ("vec", K::Vec),
@@ -120,7 +123,7 @@ pub(super) const fn form(key: Key) -> Form {
         K::InstrShape | K::TilesPerWarp | K::Shape | K::BlockRepOrder => Form::List,
         K::Register | K::Lane | K::Warp | K::Block | K::Offset | K::CgaLayout => Form::Bases,
         K::CtaLayout => Form::Tiles,
-        K::IsTransposed | K::Transposed | K::Fp4Padded | K::TwoCtas => Form::Flag,
+        K::IsTransposed | K::IsTranspose | K::Transposed | K::Fp4Padded | K::TwoCtas => Form::Flag,
         K::Parent | K::PartitionLayout => Form::Attribute,
         _ => Form::Integer,
     }
@@ -145,7 +148,7 @@ pub(super) const ATTRIBUTES: [Attribute; 19] = [
     attribute("ttg", "blocked", &[K::SizePerThread, K::ThreadsPerWarp, K::WarpsPerCta, K::Order], &[K::CgaLayout]),
     attribute("ttg", "nvidia_mma", &[K::VersionMajor, K::WarpsPerCta, K::InstrShape], &[K::VersionMinor, K::CgaLayout]),
     attribute("ttg", "amd_mfma", &[K::Version, K::WarpsPerCta, K::InstrShape, K::IsTransposed], &[K::CgaLayout, K::TilesPerWarp, K::ElementBitWidth]),
-    attribute("ttg", "amd_wmma", &[K::Version, K::CtaLayout, K::InstrShape], &[K::IsTransposed, K::CgaLayout, K::Rank]),
+    attribute("ttg", "amd_wmma", &[K::Version, K::CtaLayout], &[K::IsTranspose, K::IsTransposed, K::CgaLayout, K::InstrShape, K::Rank]),
     attribute("ttg", "linear", &[K::Register, K::Lane, K::Warp, K::Block], &[]),
     attribute("ttg", "generic_linear", &[K::Register, K::Lane, K::Warp, K::Block], &[]),
     attribute("ttg", "swizzled_shared", &[K::Vec, K::PerPhase, K::MaxPhase, K::Order], &[K::CgaLayout]),

@@ -11,6 +11,9 @@ use crate::triton::{
 
 use Key as K;
 
+/// The instruction of an `amd_wmma` whose text does not say it.
+pub(super) const WMMA_SHAPE: [u32; 3] = [16, 16, 16];
+
 /// A basis with the key that it belongs to.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Listed {
@@ -160,10 +163,10 @@ impl Values {
             }),
             3 => Base::AmdWmma(AmdWmma {
                 version: small(K::Version, 0),
-                is_transposed: v.flag(K::IsTransposed),
+                is_transposed: v.flag(K::IsTranspose) || v.flag(K::IsTransposed),
                 warp_bases: v.short(K::Warp)?,
                 reg_bases: v.short(K::Register)?,
-                instr_shape: v.list(K::InstrShape),
+                instr_shape: if v.has(K::InstrShape) { v.list(K::InstrShape) } else { Extents::from_slice(&WMMA_SHAPE)? },
                 cga: v.cga()?,
                 rank: small(K::Rank, rank),
             }),

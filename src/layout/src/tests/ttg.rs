@@ -26,7 +26,10 @@ fn every_attribute_prints_as_it_parses() {
         "#ttg.slice<{dim = 0, parent = #ttg.slice<{dim = 2, parent = #ttg.blocked<{sizePerThread = [1, 1, 1], threadsPerWarp = [1, 1, 32], warpsPerCTA = [1, 1, 4], order = [2, 1, 0]}>}>}>",
         "#ttg.dot_op<{opIdx = 0, parent = #ttg.nvidia_mma<{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}>, kWidth = 2}>",
         "#ttg.amd_mfma<{version = 4, warpsPerCTA = [2, 2], instrShape = [32, 32, 16], isTransposed = true, tilesPerWarp = [1, 2], elementBitWidth = 64}>",
-        "#ttg.amd_wmma<{version = 3, isTransposed = false, ctaLayout = {register = [[0, 1]], warp = [[1, 0], [2, 0]]}, instrShape = [16, 16, 32], rank = 2}>",
+        "#ttg.amd_wmma<{version = 3, isTranspose = false, ctaLayout = {register = [[0, 1]], warp = [[1, 0], [2, 0]]}, instrShape = [16, 16, 32]}>",
+        "#ttg.amd_wmma<{version = 1, isTranspose = true, ctaLayout = {}}>",
+        "#ttg.amd_wmma<{version = 2, isTranspose = true, ctaLayout = {warp = [[0, 0, 1]]}}>",
+        "#ttg.amd_wmma<{version = 2, isTranspose = true, ctaLayout = {}, rank = 3}>",
         "#ttg.linear<{register = [[0, 1]], lane = [[1, 0], [0, 0]], warp = [], block = []}>",
         "#ttg.generic_linear<{register = [[0, 1]], lane = [[1, 1]], warp = [[2, 3]], block = []}>",
         "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}>",
@@ -44,6 +47,8 @@ fn every_attribute_prints_as_it_parses() {
         assert_eq!(printed(text), text);
     }
     // Other spellings of the same.
+    let long = "#ttg.amd_wmma<{version = 1, isTransposed = true, ctaLayout = {register = [], warp = []}, instrShape = [16, 16, 16], rank = 2}>";
+    assert_eq!(printed(long), "#ttg.amd_wmma<{version = 1, isTranspose = true, ctaLayout = {}}>");
     assert!(printed("#ttg.shared<{vec=1,perPhase=1,maxPhase=1,order=[0]}>").starts_with("#ttg.swizzled_shared"));
     assert!(printed("#ttg.padded_shared<[64:+8] {order = [1, 0], shape = [2, 4]}>").contains("offset = [[0, 1], [0, 2], [1, 0]]"));
     let two = parse("#ttng.tensor_memory_encoding<{blockN = 32, blockM = 64, ctaMode = TwoCTA_RHS}>").unwrap();

@@ -1,0 +1,389 @@
+//! Products: which matrix instruction an architecture is asked for, how warps share the result, and what operands look like.
+//!
+//! Instructions, their extents, and what a lane holds of an operand come from the tables; what a text calls the accumulators' layout,
+//! from `rules/anchors.ron` (`units`). The first kind that takes the product is taken:
+//!
+//! - *warp*: operands in registers; a lane's run along k is one register of what was loaded;
+//! - *group*: operands in shared memory in the layout of descriptors; a left one that is computed stays in registers;
+//! - *wave*, *narrow*: a lane's run along k is what the instruction gives it; the transposed product, where `transposes` says so.
+//!
+//! Warps go where most repeats are left, unless products feed each other: then they share rows, so that nothing has to cross between
+//! warps. Operands and accumulator are converted before the product and the result behind it. A product whose element types no
+//! instruction takes as they are is left alone, and so is one that has an instruction.
+use super::book::{Core, Made};
+use super::links::{self, Links};
+use super::{Anchoring, Workers, full};
+use crate::ir::{AttrValue, Encoding, ErrorKind, Op, Program, Type, Value};
+use crate::passes::{ChoicePool, PassError, edit};
+use crate::relayout::{blank, encoding_of};
+use lanebook_layout::triton::{AmdMfma, AmdWmma, Base, Cga, Extents, Few, NvidiaMma, NvmmaShared, TileBases};
+use lanebook_layout::{AxisId, LayoutRef};
+use lanebook_tables::{Accumulators, Arch, Atom, AtomClass, DtypeId, DtypeKind, MatrixShape, OpId, OpRole, Operand, ProductUnit, Space, Tables};
+
+/// A product's extents and element types.
+#[derive(Copy, Clone, Debug)]
+struct Shape {
+    m: u32,
+    n: u32,
+    k: u32,
+    a: DtypeId,
+    b: DtypeId,
+    d: DtypeId,
+    /// Bits of an element of the left operand.
+    bits: u32,
+    /// Bits of what was loaded for the operands.
+    loaded_bits: u32,
+}
+
+/// What was chosen for a product.
+#[derive(Copy, Clone, Debug)]
+struct Choice {
+    core: Core,
+    /// Elements along k that a lane has in a row, of operands in registers.
+    k_width: u32,
+    /// The left operand, the right operand is read in shared memory.
+    shared: [bool; 2],
+}
+
+pub(super) fn run(work: &mut Anchoring<'_, '_, '_, '_, '_>) -> Result<(), PassError> {
+    let workers = work.workers()?;
+    let (convert, alloc) = (work.operation(OpRole::Convert)?, work.operation(OpRole::Alloc)?);
+    let mut at = work.cx.program.first(work.cx.program.root());
+    while let Some(op) = at {
+        at = work.cx.program.following(op, None);
+        if work.cx.program.role(op) != OpRole::Matrix || !is_plain(work.cx.program, op) {
+            continue;
+        }
+        let Some(shape) = shape_of(work.cx.program, work.tables, op) else { continue };
+        let links = links::find(work, op)?;
+        let Some(choice) = choose(work, &shape, workers, links)? else { continue };
+        rewrite(work, convert, alloc, op, &shape, &choice)?;
+        work.cx.changed(op)?;
+    }
+    Ok(())
+}
+
+/// A product whose result is laid out in nested tiles: it has no instruction yet.
+pub(super) fn is_plain(program: &Program<'_, '_>, op: Op) -> bool {
+    program.result(op, 0).is_some_and(|result| matches!(core_of(program, &program.type_of(result)), Some(Core::Blocked(_))))
+}
+
+/// The core of a layout that the program's text has, whole: neither sliced nor an operand's.
+#[inline(never)]
+fn core_of(program: &Program<'_, '_>, ty: &Type) -> Option<Core> {
+    let mut it = blank();
+    encoding_of(program, ty, &mut it)?;
+    match it.base {
+        _ if it.dot.is_some() || !it.slices.as_slice().is_empty() => None,
+        Base::Blocked(it) => Some(Core::Blocked(it)),
+        Base::NvidiaMma(it) => Some(Core::NvidiaMma(it)),
+        _ => None,
+    }
+}
+
+fn shape_of(program: &Program<'_, '_>, tables: &Tables<'_>, op: Op) -> Option<Shape> {
+    let (a, b, d) = (program.operand(op, 0)?, program.operand(op, 1)?, program.result(op, 0)?);
+    let (ta, tb, td) = (program.type_of(a), program.type_of(b), program.type_of(d));
+    if ta.is_memory() || tb.is_memory() {
+        return None;
+    }
+    let ((m, k), (_, n)) = (ta.shape.pair()?, tb.shape.pair()?);
+    // Full precision is asked for unless the product says that less will do.
+    let short = matches!(program.attr(op, "inputPrecision"), Some(AttrValue::Word(word)) if program.text(word) == "tf32");
+    let dtype = |ty: &Type| {
+        let name = if ty.element.is_empty() { "" } else { program.text(ty.element) };
+        let known = tables.anchors.dtypes.iter().find(|known| known.text == name).and_then(|known| tables.dtype_named(known.dtype));
+        ty.dtype.or(known)
+    };
+    let read = |ty: &Type| {
+        let own = dtype(ty)?;
+        let full = tables.dtype(own).is_some_and(|it| it.bits == 32 && it.kind == DtypeKind::Float);
+        Some(if short && full { tables.dtype_named("tf32").unwrap_or(own) } else { own })
+    };
+    let bits = super::runs::element_bits(program, &ta);
+    let loaded_bits = links::narrowest_bits(program, a, bits).min(links::narrowest_bits(program, b, bits));
+    Some(Shape { m, n, k, a: read(&ta)?, b: read(&tb)?, d: dtype(&td)?, bits, loaded_bits })
+}
+
+/// An instruction that takes a product.
+struct Taken<'t> {
+    atom: &'t Atom<'t>,
+    unit: MatrixShape,
+    /// Warps that work together on it.
+    warps: u32,
+}
+
+/// Matrix instructions of an architecture that take these elements: of one warp, or of several.
+fn atoms<'t>(tables: &'t Tables<'t>, arch: &'t Arch<'t>, shape: &Shape, group: bool) -> impl Iterator<Item = Taken<'t>> {
+    let (a, b, d) = (shape.a, shape.b, shape.d);
+    arch.atoms.iter().filter(|have| have.native).filter_map(move |have| {
+        let atom = tables.atom(have.atom).filter(|atom| atom.class == AtomClass::Matrix)?;
+        let unit = atom.product()?;
+        let warps = warps(atom, &unit);
+        let takes = takes(tables, atom, unit.a, a) && takes(tables, atom, unit.b, b) && atom.takes(unit.d, d);
+        (takes && (warps > 1) == group).then_some(Taken { atom, unit, warps })
+    })
+}
+
+/// Whether an operand can hold elements of a type. Integers lie the same with and without a sign, which an instruction's modifiers may say.
+fn takes(tables: &Tables<'_>, atom: &Atom<'_>, operand: u8, dtype: DtypeId) -> bool {
+    let integer = |id: DtypeId| tables.dtype(id).filter(|it| matches!(it.kind, DtypeKind::Signed | DtypeKind::Unsigned)).map(|it| it.bits);
+    let plain = |found: &Operand<'_>| found.vary.is_none_or(|vary| vary.typed_by.is_none()).then_some(found.dtype)?;
+    let own = atom.operands.get(usize::from(operand)).and_then(plain);
+    atom.takes(operand, dtype) || own.is_some_and(|own| integer(own).is_some() && integer(own) == integer(dtype))
+}
+
+fn layout_of<'t>(atom: &Atom<'t>, operand: u8) -> Option<&'t LayoutRef<'t>> {
+    atom.operands.get(usize::from(operand))?.layout
+}
+
+/// Warps that work together on an instruction.
+fn warps(atom: &Atom<'_>, unit: &MatrixShape) -> u32 {
+    let shard = layout_of(atom, unit.d).map_or(&[][..], |layout| layout.shard);
+    let extents = shard.iter().filter(|iter| iter.axis() == AxisId::WARP).map(|iter| iter.extent_value().ok().and_then(|extent| u32::try_from(extent).ok()));
+    extents.fold(1u32, |product, extent| product.saturating_mul(extent.unwrap_or(1)))
+}
+
+/// Elements of an operand in one lane.
+fn held(tables: &Tables<'_>, atom: &Atom<'_>, operand: u8, bits: u32) -> Option<u32> {
+    let operand = atom.operands.get(usize::from(operand))?;
+    let class = tables.isa(atom.isa)?.classes.get(operand.class.index())?;
+    u32::from(class.bits).checked_mul(u32::from(operand.registers))?.checked_div(bits)
+}
+
+/// Neighbours that one lane holds one after the other: elements `step` apart in an operand's order, of at most `count`.
+fn run_of(layout: &LayoutRef<'_>, step: u32, count: u32, bits: u32) -> Option<u32> {
+    let at = |x: u64| Some((layout.offset_on(x, AxisId::LANE).ok()?, layout.offset_on(x, AxisId::BIT).ok()?));
+    let origin = at(0)?;
+    let mut run = 1u32;
+    while run < count {
+        // The second half of a run twice as long follows the first.
+        let next = at(u64::from(run).checked_mul(u64::from(step))?)?;
+        let wanted = (origin.0, origin.1.checked_add(i64::from(run).checked_mul(i64::from(bits))?)?);
+        if next != wanted {
+            break;
+        }
+        run = run.checked_mul(2)?;
+    }
+    Some(run)
+}
+
+fn pair(a: u32, b: u32) -> Option<Extents> {
+    Extents::from_slice(&[a, b]).ok()
+}
+
+/// How warps of a product that has its instruction share the result.
+fn split_of(program: &Program<'_, '_>, work: &Anchoring<'_, '_, '_, '_, '_>, op: Op) -> Option<(u32, u32)> {
+    let ty = program.type_of(program.result(op, 0)?);
+    let core = match ty.encoding {
+        Encoding::Handle(handle) => work.room.book.get(handle)?.core,
+        _ => core_of(program, &ty)?,
+    };
+    match core {
+        Core::NvidiaMma(it) => Some((it.warps_per_cta.get(0)?, it.warps_per_cta.get(1)?)),
+        _ => None,
+    }
+}
+
+fn choose(work: &Anchoring<'_, '_, '_, '_, '_>, shape: &Shape, workers: Workers, links: Links) -> Result<Option<Choice>, PassError> {
+    let (tables, arch) = (work.tables, work.arch()?);
+    let program = &*work.cx.program;
+    let settled = links.settled.and_then(|other| split_of(program, work, other));
+    // Of products that feed each other the last decides for all.
+    let last = links.last.and_then(|other| program.type_of(program.result(other, 0)?).shape.pair());
+    let shared = settled.or(last.map(|(m, n)| if m >= n { (workers.warps, 1) } else { (1, workers.warps) }));
+    let mut units = tables.anchors.units.iter().filter(|unit| unit.arch == arch.name);
+    Ok(units.find_map(|unit| match unit.accumulators {
+        Accumulators::Warp => of_warp(tables, arch, unit, shape, workers, shared),
+        Accumulators::Group => of_group(tables, arch, unit, shape, workers, links),
+        Accumulators::Wave | Accumulators::Narrow => of_wave(tables, arch, unit, shape, workers, links),
+    }))
+}
+
+fn nvidia(unit: &ProductUnit<'_>, split: (u32, u32), instr_shape: Extents) -> Option<Core> {
+    let (major, minor) = unit.version;
+    Some(Core::NvidiaMma(NvidiaMma { major, minor, warps_per_cta: pair(split.0, split.1)?, instr_shape, cga: Cga::default() }))
+}
+
+/// Elements of one register of 32 bits.
+fn of_register(bits: u32) -> u32 {
+    32u32.checked_div(bits).unwrap_or(1).max(1)
+}
+
+/// One warp's instruction: warps go where more repeats are left, along m first.
+fn of_warp(tables: &Tables<'_>, arch: &Arch<'_>, unit: &ProductUnit<'_>, shape: &Shape, workers: Workers, shared: Option<(u32, u32)>) -> Option<Choice> {
+    let of = atoms(tables, arch, shape, false).map(|taken| taken.unit).max_by_key(|of| (of.m, of.n))?;
+    let (m, n) = (u32::from(of.m), u32::from(of.n));
+    let split = match shared {
+        Some(split) => split,
+        None => {
+            let (mut warps, mut left) = ((1u32, 1u32), (shape.m.div_ceil(m.max(1)), shape.n.div_ceil(n.max(1))));
+            while warps.0.saturating_mul(warps.1) < workers.warps {
+                if left.0 >= left.1 {
+                    warps.0 = warps.0.checked_mul(2)?;
+                    left.0 = (left.0 / 2).max(1);
+                } else {
+                    warps.1 = warps.1.checked_mul(2)?;
+                    left.1 = (left.1 / 2).max(1);
+                }
+            }
+            warps
+        }
+    };
+    Some(Choice { core: nvidia(unit, split, pair(m, n)?)?, k_width: of_register(shape.loaded_bits), shared: [false; 2] })
+}
+
+/// An instruction of several warps: the widest that divides what a column of warps has.
+fn of_group(tables: &Tables<'_>, arch: &Arch<'_>, unit: &ProductUnit<'_>, shape: &Shape, workers: Workers, links: Links) -> Option<Choice> {
+    let taken = atoms(tables, arch, shape, true).next()?;
+    let (of, together) = (taken.unit, taken.warps);
+    let (rows, k) = (u32::from(of.m).checked_div(together)?, u32::from(of.k));
+    let whole = shape.m.checked_rem(u32::from(of.m))? == 0 && workers.warps.checked_rem(together)? == 0 && shape.k >= k;
+    if !whole {
+        return None;
+    }
+    let down = shape.m.checked_div(rows)?.max(1);
+    let across = workers.warps.checked_div(down)?.max(1);
+    let most = shape.n.checked_div(across)?.max(1);
+    let takes = |n: u32| u16::try_from(n).is_ok_and(|n| taken.atom.with_columns(n).is_some());
+    let n = (1..=most.min(u32::from(of.n))).rev().find(|n| shape.n.checked_rem(*n) == Some(0) && takes(*n))?;
+    let mut split = (together, 1u32);
+    if links.feeds {
+        split = (workers.warps, 1);
+    }
+    while split.0.saturating_mul(split.1) < workers.warps {
+        if shape.m > rows.saturating_mul(split.0) {
+            split.0 = split.0.checked_mul(2)?;
+        } else {
+            split.1 = split.1.checked_mul(2)?;
+        }
+    }
+    let instr_shape = Extents::from_slice(&[rows, n, k]).ok()?;
+    // A left operand that is computed stays in registers.
+    Some(Choice { core: nvidia(unit, split, instr_shape)?, k_width: of_register(shape.bits), shared: [links.loaded, true] })
+}
+
+/// A wave's instruction: the largest square that fits, of the deepest k.
+fn of_wave(tables: &Tables<'_>, arch: &Arch<'_>, unit: &ProductUnit<'_>, shape: &Shape, workers: Workers, links: Links) -> Option<Choice> {
+    let least = shape.m.min(shape.n);
+    let fits = |of: &MatrixShape| of.m == of.n && u32::from(of.m) <= least && shape.k.checked_rem(u32::from(of.k)) == Some(0);
+    let taken = atoms(tables, arch, shape, false).filter(|taken| fits(&taken.unit)).max_by_key(|taken| (taken.unit.m, taken.unit.k))?;
+    let (atom, of) = (taken.atom, taken.unit);
+    let (m, n, k) = (u32::from(of.m), u32::from(of.n), u32::from(of.k));
+    let mut split = (1u32, 1u32);
+    if links.head {
+        split = (workers.warps, 1);
+    } else if links.tail {
+        split.0 = workers.warps.min(shape.m.div_ceil(m));
+        split.1 = workers.warps.checked_div(split.0)?;
+    } else {
+        while split.0.saturating_mul(split.1) < workers.warps {
+            let down = shape.m.checked_div(m.checked_mul(2)?)?.checked_div(split.0)?;
+            if down >= shape.n.checked_div(n)?.checked_div(split.1)? && split.0 < shape.m.checked_div(m)? {
+                split.0 = split.0.checked_mul(2)?;
+            } else {
+                split.1 = split.1.checked_mul(2)?;
+            }
+        }
+        if split.1.checked_mul(n)? > shape.n {
+            split = (split.1, split.0);
+        }
+    }
+    let mut k_width = held(tables, atom, of.a, shape.bits)?.min(u32::from(unit.lane));
+    let instr_shape = Extents::from_slice(&[m, n, k]).ok()?;
+    let (version, element_bits) = (unit.version.0, tables.dtype(shape.d)?.bits);
+    let core = if unit.accumulators == Accumulators::Wave {
+        if links.tail {
+            // What the product before leaves in a lane is all that lies together.
+            k_width = k_width.min(run_of(layout_of(atom, of.d)?, n, m, u32::from(element_bits))?);
+        }
+        Core::AmdMfma(AmdMfma {
+            version,
+            warps_per_cta: pair(split.0, split.1)?,
+            instr_shape,
+            is_transposed: unit.transposes,
+            cga: Cga::default(),
+            tiles_per_warp: Few::new(),
+            element_bits: if element_bits > 32 { element_bits.into() } else { 32 },
+        })
+    } else {
+        let mut warp_bases = TileBases::new();
+        for (dimension, count) in [(1usize, split.1), (0, split.0)] {
+            let mut step = 1u32;
+            while step < count {
+                let mut basis = [0u16; lanebook_layout::triton::MAX_RANK];
+                *basis.get_mut(dimension)? = u16::try_from(step).ok()?;
+                warp_bases.push(basis).ok()?;
+                step = step.checked_mul(2)?;
+            }
+        }
+        Core::AmdWmma(AmdWmma { version, is_transposed: unit.transposes, warp_bases, reg_bases: TileBases::new(), instr_shape, cga: Cga::default(), rank: 2 })
+    };
+    Some(Choice { core, k_width, shared: [false; 2] })
+}
+
+/// Converts operands, accumulator and result.
+fn rewrite(work: &mut Anchoring<'_, '_, '_, '_, '_>, convert: OpId, alloc: OpId, op: Op, shape: &Shape, choice: &Choice) -> Result<(), PassError> {
+    let result = encoding(work, &Made::of(choice.core))?;
+    for number in 0..work.cx.program.operand_count(op).min(3) {
+        let Some(value) = work.cx.program.operand(op, number) else { continue };
+        let ty = work.cx.program.type_of(value);
+        let made = if number == 2 {
+            work.cx.program.insert_before(op, convert, &[value], &[ty.encoded(result)]).map_err(edit)?
+        } else if choice.shared.get(number) == Some(&true) {
+            let source = unconverted(work.cx.program, value);
+            let tile = Made::of(Core::Nvmma(in_shared(work, source, number, shape)));
+            let encoding = encoding(work, &tile)?;
+            let shared = Type { space: Some(Space::Shared), encoding, ..ty };
+            work.cx.program.insert_before(op, alloc, &[source], &[shared]).map_err(edit)?
+        } else {
+            let operand = Made::operand(choice.core, u8::try_from(number).unwrap_or(0), choice.k_width);
+            let encoding = encoding(work, &operand)?;
+            work.cx.program.insert_before(op, convert, &[value], &[ty.encoded(encoding)]).map_err(edit)?
+        };
+        let new = work.cx.program.result(made, 0).ok_or(edit(ErrorKind::Broken))?;
+        work.cx.program.set_operand(op, number, new).map_err(edit)?;
+    }
+    let (Some(value), Some(next)) = (work.cx.program.result(op, 0), work.cx.program.next(op)) else { return Ok(()) };
+    let ty = work.cx.program.type_of(value);
+    work.cx.program.set_type(value, ty.encoded(result)).map_err(edit)?;
+    if work.cx.program.is_used(value) {
+        let made = work.cx.program.insert_before(next, convert, &[value], &[ty]).map_err(edit)?;
+        let old = work.cx.program.result(made, 0).ok_or(edit(ErrorKind::Broken))?;
+        work.cx.program.replace_all_uses(value, old).map_err(edit)?;
+        work.cx.program.set_operand(made, 0, value).map_err(edit)?;
+    }
+    Ok(())
+}
+
+fn encoding(work: &mut Anchoring<'_, '_, '_, '_, '_>, made: &Made) -> Result<Encoding, PassError> {
+    let capacity = work.room.book.capacity();
+    work.room.book.encoding(work.cx.program, made).ok_or_else(|| full(ChoicePool::Book, capacity))
+}
+
+fn unconverted(program: &Program<'_, '_>, value: Value) -> Value {
+    let convert = program.def_op(value).filter(|op| program.role(*op) == OpRole::Convert);
+    convert.and_then(|op| program.operand(op, 0)).unwrap_or(value)
+}
+
+/// The layout of an operand in shared memory: contiguous as it was in registers where the instruction can read it so, along k
+/// otherwise; the widest swizzle that a row fills.
+fn in_shared(work: &Anchoring<'_, '_, '_, '_, '_>, source: Value, number: usize, shape: &Shape) -> NvmmaShared {
+    let program = &*work.cx.program;
+    let ty = program.type_of(source);
+    let core = match ty.encoding {
+        Encoding::Handle(handle) => work.room.book.get(handle).map(|made| made.core),
+        _ => core_of(program, &ty),
+    };
+    let first = match core {
+        Some(Core::Blocked(blocked)) => blocked.order.get(0),
+        _ => None,
+    };
+    // Only elements of 16 bits can be read across k.
+    let along_k = if number == 0 { 1 } else { 0 };
+    let contiguous = if shape.bits == 16 { usize::from(first.unwrap_or(1)) } else { along_k };
+    let row = ty.shape.extent(contiguous).unwrap_or(1).saturating_mul(shape.bits) / 8;
+    let swizzle_bytes = [128u16, 64, 32].into_iter().find(|bytes| row >= u32::from(*bytes)).unwrap_or(0);
+    let element_bits = u16::try_from(shape.bits).unwrap_or(0);
+    NvmmaShared { swizzle_bytes, transposed: contiguous == 0, element_bits, fp4_padded: false, cga: Cga::default(), rank: 2 }
+}

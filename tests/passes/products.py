@@ -1,0 +1,238 @@
+#!/usr/bin/env python3
+"""Which matrix instructions Triton's own pass gives to products: kernels, dumped before and after `accelerate-matmul`.
+
+    python3 tests/passes/products.py [FOLDER]
+
+needs Triton's wheel (3.9.0; no GPU). Writes `NAME.TARGET.mlir`, what stands before the pass, and `chosen.txt`: for each product the
+layouts of left operand, right operand and result that the pass chose. Tests read these files only.
+"""
+import os
+import re
+import sys
+
+import triton, triton.language as tl
+from triton._C.libtriton import ir, passes, nvidia, amd
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource, make_backend
+
+@triton.jit
+def gemm(A, B, C, M, N, K, sam, sbk, scm, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, PREC: tl.constexpr, ACC: tl.constexpr, BT: tl.constexpr):
+    pm = tl.program_id(0); pn = tl.program_id(1)
+    rm = pm * BM + tl.arange(0, BM); rn = pn * BN + tl.arange(0, BN); rk = tl.arange(0, BK)
+    a = A + rm[:, None] * sam + rk[None, :]
+    if BT:
+        b = B + rk[:, None] + rn[None, :] * sbk
+    else:
+        b = B + rk[:, None] * sbk + rn[None, :]
+    acc = tl.zeros((BM, BN), dtype=ACC)
+    for k in range(0, K, BK):
+        acc = tl.dot(tl.load(a), tl.load(b), acc, input_precision=PREC, out_dtype=ACC)
+        a += BK
+        if BT:
+            b += BK
+        else:
+            b += BK * sbk
+    c = C + rm[:, None] * scm + rn[None, :]
+    tl.store(c, acc.to(C.dtype.element_ty), mask=(rm[:, None] < M) & (rn[None, :] < N))
+
+@triton.jit
+def attention(Q, K, V, O, sq, sk, L, scale, BM: tl.constexpr, BN: tl.constexpr, D: tl.constexpr, PREC: tl.constexpr):
+    rm = tl.program_id(0) * BM + tl.arange(0, BM); rd = tl.arange(0, D); rn = tl.arange(0, BN)
+    q = tl.load(Q + rm[:, None] * sq + rd[None, :])
+    m = tl.full((BM,), float("-inf"), tl.float32); l = tl.zeros((BM,), tl.float32)
+    acc = tl.zeros((BM, D), tl.float32)
+    for n in range(0, L, BN):
+        k = tl.load(K + (n + rn)[None, :] * sk + rd[:, None])
+        s = tl.dot(q, k, input_precision=PREC) * scale
+        mn = tl.maximum(m, tl.max(s, 1))
+        p = tl.exp2(s - mn[:, None]); al = tl.exp2(m - mn)
+        l = l * al + tl.sum(p, 1)
+        v = tl.load(V + (n + rn)[:, None] * sk + rd[None, :])
+        acc = acc * al[:, None]
+        acc = tl.dot(p.to(V.dtype.element_ty), v, acc, input_precision=PREC)
+        m = mn
+    tl.store(O + rm[:, None] * sq + rd[None, :], (acc / l[:, None]).to(O.dtype.element_ty))
+
+@triton.jit
+def chain(A, B, C, D, s, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, BP: tl.constexpr):
+    rm = tl.arange(0, BM); rn = tl.arange(0, BN); rk = tl.arange(0, BK); rp = tl.arange(0, BP)
+    a = tl.load(A + rm[:, None] * s + rk[None, :]); b = tl.load(B + rk[:, None] * s + rn[None, :])
+    c = tl.load(C + rn[:, None] * s + rp[None, :])
+    ab = tl.dot(a, b).to(A.dtype.element_ty)
+    tl.store(D + rm[:, None] * s + rp[None, :], tl.dot(ab, c))
+
+@triton.jit
+def scaled_left(A, B, C, S, s, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    rm = tl.arange(0, BM); rn = tl.arange(0, BN); rk = tl.arange(0, BK)
+    a = tl.load(A + rm[:, None] * s + rk[None, :]) 
+    sc = tl.load(S + rm)
+    a = (a.to(tl.float32) * sc[:, None]).to(B.dtype.element_ty)
+    b = tl.load(B + rk[:, None] * s + rn[None, :])
+    tl.store(C + rm[:, None] * s + rn[None, :], tl.dot(a, b))
+
+@triton.jit
+def residual(A, B, C, s, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    rm = tl.arange(0, BM); rn = tl.arange(0, BN); rk = tl.arange(0, BK)
+    a = tl.load(A + rk[None, :] * s + rm[:, None])
+    b = tl.load(B + rk[:, None] * s + rn[None, :])
+    c = tl.load(C + rm[:, None] * s + rn[None, :])
+    tl.store(C + rm[:, None] * s + rn[None, :], tl.dot(a, b, c))
+
+def plain(text):
+    lines = [l for l in text.split("\n") if not l.startswith("#loc")]
+    return re.sub(r' loc\((#loc\d*|unknown|callsite\([^)]*\)|"[^"]*"(:\d+:\d+)?(\(#loc\d*\))?)\)', "", "\n".join(lines))
+
+def target(name):
+    if name.startswith("sm_"): return GPUTarget("cuda", int(name[3:]), 32)
+    return GPUTarget("hip", name, 64 if name.startswith("gfx9") else 32)
+
+def dump(fn, sig, const, tname, warps, tag, out):
+    tgt = target(tname)
+    be = make_backend(tgt)
+    opts = be.parse_options({"num_warps": warps})
+    attrs = {}
+    if "PREC" in const and tname.startswith("gfx") and tname != "gfx942": const = {**const, "PREC": "ieee"}
+    for i, n in enumerate(fn.arg_names):
+        if n in sig and (sig[n].startswith("*") or sig[n] == "i32"):
+            attrs[(i,)] = [["tt.divisibility", 16]]
+    src = ASTSource(fn, {**sig, **{k: "constexpr" for k in const}}, const, attrs)
+    ctx = ir.context(); ir.load_dialects(ctx); be.load_dialects(ctx)
+    cg = be.get_codegen_implementation(opts); mm = be.get_module_map()
+    mod = src.make_ir(tgt, opts, cg, mm, ctx) if src.make_ir.__code__.co_argcount == 6 else src.make_ir(opts, cg, mm, ctx)
+    md = {}
+    mod = be.make_ttir(mod, md, opts) if not tname.startswith("sm_") else be.make_ttir(mod, md, opts, tgt.arch)
+    pm = ir.pass_manager(ctx)
+    ts = f"cuda:{tgt.arch}" if tgt.backend == "cuda" else f"hip:{tgt.arch}"
+    passes.ttir.add_convert_to_ttgpuir(pm, ts, warps, tgt.warp_size, 1)
+    pm.run(mod, "a")
+    pm = ir.pass_manager(ctx)
+    passes.ttgpuir.add_coalesce(pm)
+    passes.ttgpuir.add_f32_dot_tc(pm, tgt.backend == "cuda" and tgt.arch >= 80)
+    passes.ttgpuir.add_remove_layout_conversions(pm)
+    passes.ttgpuir.add_optimize_thread_locality(pm)
+    pm.run(mod, "b")
+    with open(f"{out}/{tag}.{tname}.mlir", "w", encoding="utf-8") as file:
+        file.write(plain(str(mod)))
+    pm = ir.pass_manager(ctx)
+    if tgt.backend == "cuda":
+        passes.ttgpuir.add_accelerate_matmul(pm)
+    else:
+        amd.passes.ttgpuir.add_accelerate_matmul(pm, tgt.arch, 0, 1)
+    pm.run(mod, "c")
+    with open(f"{out}/chosen.txt", "a", encoding="utf-8") as file:
+        for line in chosen(plain(str(mod))):
+            file.write(f"{tag}.{tname}: {line}\n")
+
+
+def layout(ty, aliases):
+    """The layout of a type, spelt out."""
+    while True:
+        name = next((name for name in re.findall(r"#(\w+)", ty) if name in aliases and name != "smem"), None)
+        if name is None:
+            break
+        ty = re.sub(rf"#{name}\b(?!\.)", lambda _: aliases[name], ty)
+    body = ty[ty.index("<") + 1 : -1]
+    return body.split(", ", 1)[1].removesuffix(", #smem")
+
+
+def types(line):
+    """The types of a product, without what stands before them."""
+    depth, parts, last = 0, [], 0
+    text = line.rsplit(" : ", 1)[1] if " * " in line.rsplit(" : ", 1)[1] else line
+    text = text.replace("->", "*")
+    for at, char in enumerate(text):
+        depth += {"<": 1, ">": -1}.get(char, 0)
+        if depth == 0 and text.startswith(" * ", at):
+            parts.append(text[last:at])
+            last = at + 3
+    return [part.strip() for part in parts + [text[last:]]]
+
+
+def chosen(text):
+    """A line for each product."""
+    aliases = dict(re.findall(r"^#(\w+) = (.*)$", text, re.M))
+    for line in text.split("\n"):
+        if re.search(r"= (tt\.dot|ttng\.warp_group_dot) ", line):
+            yield " | ".join(layout(ty, aliases) for ty in types(line))
+
+
+T = {"f16": tl.float16, "f32": tl.float32, "i32": tl.int32, "f64": tl.float64}
+def G(dt, bm, bn, bk, prec="tf32", acc=None, bt=False, out="fp16"):
+    acc = acc or tl.float32
+    sig = dict(A="*" + dt, B="*" + dt, C="*" + out, M="i32", N="i32", K="i32", sam="i32", sbk="i32", scm="i32")
+    return gemm, sig, dict(BM=bm, BN=bn, BK=bk, PREC=prec, ACC=acc, BT=bt)
+def A(dt, bm, bn, d, prec="tf32"):
+    sig = dict(Q="*" + dt, K="*" + dt, V="*" + dt, O="*" + dt, sq="i32", sk="i32", L="i32", scale="fp32")
+    return attention, sig, dict(BM=bm, BN=bn, D=d, PREC=prec)
+def CH(dt, bm, bn, bk, bp):
+    return chain, dict(A="*" + dt, B="*" + dt, C="*" + dt, D="*fp32", s="i32"), dict(BM=bm, BN=bn, BK=bk, BP=bp)
+def SL(dt, bm, bn, bk):
+    return scaled_left, dict(A="*" + dt, B="*" + dt, C="*fp32", S="*fp32", s="i32"), dict(BM=bm, BN=bn, BK=bk)
+def RS(dt, bm, bn, bk):
+    return residual, dict(A="*" + dt, B="*" + dt, C="*fp32", s="i32"), dict(BM=bm, BN=bn, BK=bk)
+
+
+
+def kernels(target):
+    """Kernels by name: sources, types, constants, warps."""
+    found = {
+        "gemm_128_128_64": (G("fp16", 128, 128, 64), 4),
+        "gemm_64_256_32": (G("bf16", 64, 256, 32), 8),
+        "gemm_16_64_64": (G("fp16", 16, 64, 64), 2),
+        "gemm_32_32_128": (G("fp16", 32, 32, 128), 1),
+        "gemm_32_128_16": (G("fp16", 32, 128, 16), 4),
+        "gemm_256_256_32": (G("fp16", 256, 256, 32), 8),
+        "gemm_bt": (G("fp16", 256, 64, 64, bt=True), 4),
+        "gemm_f32": (G("fp32", 64, 64, 32, "tf32", out="fp32"), 4),
+        "gemm_ieee": (G("fp32", 64, 64, 32, "ieee", out="fp32"), 4),
+        "gemm_i8": (G("i8", 128, 64, 64, acc=tl.int32, out="i32"), 4),
+        "gemm_f16": (G("fp16", 128, 128, 64, acc=tl.float16), 4),
+        "attention": (A("fp16", 128, 64, 64), 4),
+        "attention_w8": (A("bf16", 64, 32, 128), 8),
+        "attention_16": (A("fp16", 16, 64, 128), 4),
+        "chain": (CH("fp16", 64, 64, 64, 64), 4),
+        "chain_w8": (CH("fp16", 32, 128, 64, 128), 8),
+        "scaled": (SL("fp16", 128, 64, 64), 4),
+        "residual": (RS("fp16", 128, 128, 32), 8),
+    }
+    fp8 = "fp8e4b8" if target == "gfx942" else "fp8e4nv"
+    if target in ("sm_90", "sm_120", "gfx942", "gfx950", "gfx1200", "gfx1250"):
+        found["gemm_fp8"] = (G(fp8, 128, 128, 64), 4)
+        found["gemm_fp8_bt"] = (G(fp8, 64, 128, 128, bt=True), 8)
+    if target in ("sm_80", "sm_90", "gfx90a", "gfx942"):
+        found["gemm_f64"] = (G("fp64", 64, 64, 16, "ieee", acc=tl.float64, out="fp64"), 4)
+    return found
+
+
+# What is kept; all kernels of all targets were compared when this was written.
+SOME = {
+    "sm_80": ["gemm_128_128_64", "gemm_16_64_64", "gemm_f32", "gemm_ieee", "gemm_f16", "attention_w8", "chain_w8", "gemm_f64"],
+    "sm_90": ["gemm_64_256_32", "gemm_32_32_128", "gemm_256_256_32", "gemm_bt", "gemm_f32", "gemm_i8", "attention", "attention_w8", "attention_16", "scaled", "residual", "gemm_fp8", "gemm_f64"],
+    "sm_120": ["gemm_64_256_32", "attention_w8", "gemm_fp8_bt"],
+    "gfx90a": ["gemm_f32", "gemm_i8", "attention_16", "gemm_f64"],
+    "gfx942": ["gemm_256_256_32", "gemm_16_64_64", "gemm_f32", "gemm_f16", "gemm_i8", "attention_16", "chain_w8", "gemm_fp8_bt"],
+    "gfx950": ["gemm_32_128_16", "gemm_i8", "attention_w8", "chain", "gemm_fp8"],
+    "gfx1100": ["gemm_32_32_128", "gemm_f32", "gemm_i8", "attention_w8"],
+    "gfx1200": ["gemm_128_128_64", "gemm_i8", "chain_w8", "gemm_fp8"],
+    "gfx1250": ["gemm_32_128_16", "gemm_f32", "attention_16", "residual", "gemm_fp8_bt"],
+}
+
+if __name__ == "__main__":
+    out = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(os.path.abspath(__file__)), "products")
+    os.makedirs(out, exist_ok=True)
+    open(f"{out}/chosen.txt", "w", encoding="utf-8").close()
+    for target_name, names in SOME.items():
+        of = kernels(target_name)
+        for tag in of if "--all" in sys.argv else names:
+            (fn, sig, const), warps = of[tag]
+            # A process of its own for each: Triton's assertions end it.
+            pid = os.fork()
+            if pid == 0:
+                try:
+                    dump(fn, sig, const, target_name, warps, tag, out)
+                except BaseException as error:
+                    print(tag, target_name, repr(error)[:300])
+                    os._exit(1)
+                os._exit(0)
+            if os.waitpid(pid, 0)[1]:
+                sys.exit(f"{tag} {target_name} failed")

@@ -1,0 +1,79 @@
+#blocked = #ttg.blocked<{sizePerThread = [4, 4], threadsPerWarp = [4, 16], warpsPerCTA = [4, 1], order = [1, 0]}>
+#blocked1 = #ttg.blocked<{sizePerThread = [1, 16], threadsPerWarp = [16, 4], warpsPerCTA = [4, 1], order = [1, 0]}>
+#blocked2 = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 16], warpsPerCTA = [4, 1], order = [1, 0]}>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "hip:gfx950", "ttg.threads-per-warp" = 64 : i32} {
+  tt.func public @gemm(%A: !tt.ptr<i8> {tt.divisibility = 16 : i32}, %B: !tt.ptr<i8> {tt.divisibility = 16 : i32}, %C: !tt.ptr<i32> {tt.divisibility = 16 : i32}, %M: i32 {tt.divisibility = 16 : i32}, %N: i32 {tt.divisibility = 16 : i32}, %K: i32 {tt.divisibility = 16 : i32}, %sam: i32 {tt.divisibility = 16 : i32}, %sbk: i32 {tt.divisibility = 16 : i32}, %scm: i32 {tt.divisibility = 16 : i32}) attributes {noinline = false} {
+    %acc = arith.constant dense<0> : tensor<128x64xi32, #blocked>
+    %c0_i32 = arith.constant 0 : i32
+    %rm = arith.constant 128 : i32
+    %c64_i32 = arith.constant 64 : i32
+    %cst = arith.constant dense<64> : tensor<128x64xi32, #blocked1>
+    %pm = tt.get_program_id x : i32
+    %pn = tt.get_program_id y : i32
+    %rm_0 = arith.muli %pm, %rm : i32
+    %rm_1 = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32, #ttg.slice<{dim = 1, parent = #blocked1}>>
+    %rm_2 = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32, #ttg.slice<{dim = 1, parent = #blocked2}>>
+    %rm_3 = tt.splat %rm_0 : i32 -> tensor<128xi32, #ttg.slice<{dim = 1, parent = #blocked1}>>
+    %rm_4 = tt.splat %rm_0 : i32 -> tensor<128xi32, #ttg.slice<{dim = 1, parent = #blocked2}>>
+    %rm_5 = arith.addi %rm_3, %rm_1 : tensor<128xi32, #ttg.slice<{dim = 1, parent = #blocked1}>>
+    %rm_6 = arith.addi %rm_4, %rm_2 : tensor<128xi32, #ttg.slice<{dim = 1, parent = #blocked2}>>
+    %rn = arith.muli %pn, %c64_i32 : i32
+    %rn_7 = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32, #ttg.slice<{dim = 0, parent = #blocked1}>>
+    %rn_8 = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32, #ttg.slice<{dim = 0, parent = #blocked2}>>
+    %rn_9 = tt.splat %rn : i32 -> tensor<64xi32, #ttg.slice<{dim = 0, parent = #blocked1}>>
+    %rn_10 = tt.splat %rn : i32 -> tensor<64xi32, #ttg.slice<{dim = 0, parent = #blocked2}>>
+    %rn_11 = arith.addi %rn_9, %rn_7 : tensor<64xi32, #ttg.slice<{dim = 0, parent = #blocked1}>>
+    %rn_12 = arith.addi %rn_10, %rn_8 : tensor<64xi32, #ttg.slice<{dim = 0, parent = #blocked2}>>
+    %a = tt.expand_dims %rm_5 {axis = 1 : i32} : tensor<128xi32, #ttg.slice<{dim = 1, parent = #blocked1}>> -> tensor<128x1xi32, #blocked1>
+    %a_13 = tt.expand_dims %rm_6 {axis = 1 : i32} : tensor<128xi32, #ttg.slice<{dim = 1, parent = #blocked2}>> -> tensor<128x1xi32, #blocked2>
+    %a_14 = tt.splat %sam : i32 -> tensor<128x1xi32, #blocked1>
+    %a_15 = arith.muli %a, %a_14 : tensor<128x1xi32, #blocked1>
+    %a_16 = tt.splat %A : !tt.ptr<i8> -> tensor<128x1x!tt.ptr<i8>, #blocked1>
+    %a_17 = tt.addptr %a_16, %a_15 : tensor<128x1x!tt.ptr<i8>, #blocked1>, tensor<128x1xi32, #blocked1>
+    %a_18 = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32, #ttg.slice<{dim = 0, parent = #blocked1}>>
+    %a_19 = tt.expand_dims %a_18 {axis = 0 : i32} : tensor<64xi32, #ttg.slice<{dim = 0, parent = #blocked1}>> -> tensor<1x64xi32, #blocked1>
+    %a_20 = tt.broadcast %a_17 : tensor<128x1x!tt.ptr<i8>, #blocked1> -> tensor<128x64x!tt.ptr<i8>, #blocked1>
+    %a_21 = tt.broadcast %a_19 : tensor<1x64xi32, #blocked1> -> tensor<128x64xi32, #blocked1>
+    %a_22 = tt.addptr %a_20, %a_21 : tensor<128x64x!tt.ptr<i8>, #blocked1>, tensor<128x64xi32, #blocked1>
+    %b = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32, #ttg.slice<{dim = 1, parent = #blocked1}>>
+    %b_23 = tt.expand_dims %b {axis = 1 : i32} : tensor<64xi32, #ttg.slice<{dim = 1, parent = #blocked1}>> -> tensor<64x1xi32, #blocked1>
+    %b_24 = tt.splat %sbk : i32 -> tensor<64x1xi32, #blocked1>
+    %b_25 = arith.muli %b_23, %b_24 : tensor<64x1xi32, #blocked1>
+    %b_26 = tt.splat %B : !tt.ptr<i8> -> tensor<64x1x!tt.ptr<i8>, #blocked1>
+    %b_27 = tt.addptr %b_26, %b_25 : tensor<64x1x!tt.ptr<i8>, #blocked1>, tensor<64x1xi32, #blocked1>
+    %b_28 = tt.expand_dims %rn_11 {axis = 0 : i32} : tensor<64xi32, #ttg.slice<{dim = 0, parent = #blocked1}>> -> tensor<1x64xi32, #blocked1>
+    %b_29 = tt.expand_dims %rn_12 {axis = 0 : i32} : tensor<64xi32, #ttg.slice<{dim = 0, parent = #blocked2}>> -> tensor<1x64xi32, #blocked2>
+    %b_30 = tt.broadcast %b_27 : tensor<64x1x!tt.ptr<i8>, #blocked1> -> tensor<64x64x!tt.ptr<i8>, #blocked1>
+    %b_31 = tt.broadcast %b_28 : tensor<1x64xi32, #blocked1> -> tensor<64x64xi32, #blocked1>
+    %b_32 = tt.addptr %b_30, %b_31 : tensor<64x64x!tt.ptr<i8>, #blocked1>, tensor<64x64xi32, #blocked1>
+    %b_33 = arith.muli %sbk, %c64_i32 : i32
+    %b_34 = tt.splat %b_33 : i32 -> tensor<64x64xi32, #blocked1>
+    %acc_35:3 = scf.for %k = %c0_i32 to %K step %c64_i32 iter_args(%acc_42 = %acc, %a_43 = %a_22, %b_44 = %b_32) -> (tensor<128x64xi32, #blocked>, tensor<128x64x!tt.ptr<i8>, #blocked1>, tensor<64x64x!tt.ptr<i8>, #blocked1>)  : i32 {
+      %acc_45 = tt.load %a_43 : tensor<128x64x!tt.ptr<i8>, #blocked1>
+      %acc_46 = tt.load %b_44 : tensor<64x64x!tt.ptr<i8>, #blocked1>
+      %acc_47 = ttg.convert_layout %acc_45 : tensor<128x64xi8, #blocked1> -> tensor<128x64xi8, #ttg.dot_op<{opIdx = 0, parent = #blocked}>>
+      %acc_48 = ttg.convert_layout %acc_46 : tensor<64x64xi8, #blocked1> -> tensor<64x64xi8, #ttg.dot_op<{opIdx = 1, parent = #blocked}>>
+      %acc_49 = tt.dot %acc_47, %acc_48, %acc_42 : tensor<128x64xi8, #ttg.dot_op<{opIdx = 0, parent = #blocked}>> * tensor<64x64xi8, #ttg.dot_op<{opIdx = 1, parent = #blocked}>> -> tensor<128x64xi32, #blocked>
+      %a_50 = tt.addptr %a_43, %cst : tensor<128x64x!tt.ptr<i8>, #blocked1>, tensor<128x64xi32, #blocked1>
+      %b_51 = tt.addptr %b_44, %b_34 : tensor<64x64x!tt.ptr<i8>, #blocked1>, tensor<64x64xi32, #blocked1>
+      scf.yield %acc_49, %a_50, %b_51 : tensor<128x64xi32, #blocked>, tensor<128x64x!tt.ptr<i8>, #blocked1>, tensor<64x64x!tt.ptr<i8>, #blocked1>
+    }
+    %c = tt.splat %scm : i32 -> tensor<128x1xi32, #blocked2>
+    %c_36 = arith.muli %a_13, %c : tensor<128x1xi32, #blocked2>
+    %c_37 = tt.splat %C : !tt.ptr<i32> -> tensor<128x1x!tt.ptr<i32>, #blocked2>
+    %c_38 = tt.addptr %c_37, %c_36 : tensor<128x1x!tt.ptr<i32>, #blocked2>, tensor<128x1xi32, #blocked2>
+    %c_39 = tt.broadcast %c_38 : tensor<128x1x!tt.ptr<i32>, #blocked2> -> tensor<128x64x!tt.ptr<i32>, #blocked2>
+    %c_40 = tt.broadcast %b_29 : tensor<1x64xi32, #blocked2> -> tensor<128x64xi32, #blocked2>
+    %c_41 = tt.addptr %c_39, %c_40 : tensor<128x64x!tt.ptr<i32>, #blocked2>, tensor<128x64xi32, #blocked2>
+    %0 = tt.splat %M : i32 -> tensor<128x1xi32, #blocked2>
+    %1 = arith.cmpi slt, %a_13, %0 : tensor<128x1xi32, #blocked2>
+    %2 = tt.splat %N : i32 -> tensor<1x64xi32, #blocked2>
+    %3 = arith.cmpi slt, %b_29, %2 : tensor<1x64xi32, #blocked2>
+    %4 = tt.broadcast %1 : tensor<128x1xi1, #blocked2> -> tensor<128x64xi1, #blocked2>
+    %5 = tt.broadcast %3 : tensor<1x64xi1, #blocked2> -> tensor<128x64xi1, #blocked2>
+    %6 = arith.andi %4, %5 : tensor<128x64xi1, #blocked2>
+    %7 = ttg.convert_layout %acc_35#0 : tensor<128x64xi32, #blocked> -> tensor<128x64xi32, #blocked2>
+    tt.store %c_41, %7, %6 : tensor<128x64x!tt.ptr<i32>, #blocked2>
+    tt.return
+  }
+}

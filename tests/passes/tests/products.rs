@@ -1,0 +1,91 @@
+//! Matrix instructions for products: what lanebook asks for beside what Triton 3.9 asked for on the same text.
+use lanebook::ir::{Op, Program};
+use lanebook::layout::notation::ttg;
+use lanebook::layout::triton::Encoding;
+use lanebook_passes::judge::meanings;
+use lanebook_passes::{SNIPPET, folder, layout, run, with};
+use std::collections::BTreeMap;
+
+/// What Triton chose: by kernel, for each product the layouts of left operand, right operand, result.
+fn chosen() -> BTreeMap<String, Vec<[String; 3]>> {
+    let text = std::fs::read_to_string(folder("products").join("chosen.txt")).expect("what Triton chose");
+    let mut found: BTreeMap<String, Vec<[String; 3]>> = BTreeMap::new();
+    for line in text.lines() {
+        let (name, layouts) = line.split_once(": ").expect("a name");
+        let layouts: Vec<String> = layouts.split(" | ").map(str::to_string).collect();
+        found.entry(name.to_string()).or_default().push(layouts.try_into().expect("three layouts"));
+    }
+    found
+}
+
+fn plain(name: &str) -> String {
+    std::fs::read_to_string(folder("products").join(format!("{name}.mlir"))).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+fn products(program: &Program<'_, '_>) -> Vec<[String; 3]> {
+    let all: Vec<Op> = program.all().filter(|op| program.op_name(*op) == "mma").collect();
+    let of = |op: Op| [program.operand(op, 0), program.operand(op, 1), program.result(op, 0)].map(|value| layout(program, value.expect("an operand")));
+    all.into_iter().map(of).collect()
+}
+
+fn read(text: &str) -> Encoding {
+    ttg::parse(text).unwrap_or_else(|error| panic!("{text}: {error:?}"))
+}
+
+/// Where lanebook asks for something else, and why.
+const OTHERWISE: &[(&str, &str)] = &[
+    ("gemm_32_128_16.gfx1250", "no instruction is as shallow as the product; Triton asks for a deeper one, and fills up with zeros"),
+    ("gemm_f16.gfx9", "instructions sum in 32 bits; Triton widens the accumulators, which rounds otherwise than the text says"),
+    ("gemm_f64.sm_90", "twice the rows of Triton's instruction, which is that of sm_80"),
+];
+
+#[test]
+fn products_get_the_instructions_that_triton_gives_them() {
+    let (mut compared, mut wrong, mut other) = (0, Vec::new(), Vec::new());
+    for (name, theirs) in chosen() {
+        let outcome = run(&plain(&name), "accelerate-matmul").unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        let mine = with(&outcome.text, SNIPPET, |program| products(program));
+        assert_eq!(mine.len(), theirs.len(), "{name}");
+        let excused = OTHERWISE.iter().any(|(part, _)| name.contains(part));
+        for (mine, theirs) in mine.iter().zip(&theirs) {
+            compared += 1;
+            let equal = mine.iter().zip(theirs).all(|(mine, theirs)| read(mine) == read(theirs));
+            if equal == excused {
+                let list = if excused { &mut other } else { &mut wrong };
+                list.push(format!("{name}\n  mine   {}\n  theirs {}", mine[0], theirs[0]));
+            }
+        }
+        // Once more changes nothing: every product has its instruction.
+        let again = run(&outcome.text, "accelerate-matmul").expect("it runs again");
+        assert!(again.steps.is_empty() && again.text == outcome.text, "{name}: {} more changes", again.steps.len());
+    }
+    assert!(wrong.is_empty(), "{} of {compared} otherwise:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(other.is_empty(), "as Triton's, although excused:\n{}", other.join("\n"));
+    assert!(compared >= 60 && OTHERWISE.iter().all(|(part, _)| chosen().into_keys().any(|name| name.contains(part))), "{compared} products");
+}
+
+#[test]
+fn what_a_program_does_does_not_depend_on_its_instructions() {
+    let mut told = 0;
+    // Those that are soon executed.
+    let small = ["chain", "gemm_16", "gemm_32", "gemm_f64", "gemm_f32", "attention_16"];
+    for name in chosen().into_keys().filter(|name| small.iter().any(|kind| name.starts_with(kind))) {
+        let text = plain(&name);
+        let outcome = run(&text, "accelerate-matmul").unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        let does = |text: &str| with(text, SNIPPET, |program| meanings(program));
+        let wanted = does(&text);
+        assert!(wanted.iter().all(|seen| !seen.is_empty()), "{name}: nothing is observed");
+        assert_eq!(does(&outcome.text), wanted, "{name}: became\n{}", outcome.text);
+        // The judge sees operands that are exchanged.
+        let product = outcome.text.lines().find(|line| line.contains(" = mma ")).unwrap_or_else(|| panic!("{name}: no product"));
+        let (head, rest) = product.split_once(" = mma ").expect("a product");
+        let (operands, tail) = rest.split_once(" : ").expect("types");
+        let names: Vec<&str> = operands.split(", ").collect();
+        let wrong = outcome.text.replacen(product, &format!("{head} = mma {}, {}, {} : {tail}", names[0], names[0], names[2..].join(", ")), 1);
+        if let (true, Ok(seen)) = (wrong != outcome.text, std::panic::catch_unwind(|| does(&wrong))) {
+            assert_ne!(seen, wanted, "{name}: not seen in\n{wrong}");
+            told += 1;
+        }
+    }
+    assert!(told >= 1, "{told} wrong programs");
+}
