@@ -140,7 +140,7 @@ fn layout_of<'t>(atom: &Atom<'t>, operand: u8) -> Option<&'t LayoutRef<'t>> {
 /// Warps that work together on an instruction.
 fn warps(atom: &Atom<'_>, unit: &MatrixShape) -> u32 {
     let shard = layout_of(atom, unit.d).map_or(&[][..], |layout| layout.shard);
-    let extents = shard.iter().filter(|iter| iter.axis() == AxisId::WARP).map(|iter| iter.extent_value().ok().and_then(|extent| u32::try_from(extent).ok()));
+    let extents = shard.iter().filter(|iter| iter.axis() == AxisId::WARP).map(|iter| iter.extent_value().ok());
     extents.fold(1u32, |product, extent| product.saturating_mul(extent.unwrap_or(1)))
 }
 
@@ -304,7 +304,7 @@ fn of_wave(tables: &Tables<'_>, arch: &Arch<'_>, unit: &ProductUnit<'_>, shape: 
             is_transposed: unit.transposes,
             cga: Cga::default(),
             tiles_per_warp: Few::new(),
-            element_bits: if element_bits > 32 { element_bits.into() } else { 32 },
+            element_bits: element_bits.max(32),
         })
     } else {
         let mut warp_bases = TileBases::new();
