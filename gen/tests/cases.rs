@@ -1,6 +1,6 @@
 //! Every error of the compiler: `cases/NAME.ron` beside the diagnostics it gives, `cases/NAME.stderr`.
 //!
-//! A case is a file added to the sound little tables in `base/`, or several, each after a line `// file: PATH`, which
+//! `audit/` and `beside/` hold cases of the audit and of rule sets from outside. A case is a file added to the sound little tables in `base/`, or several, each after a line `// file: PATH`, which
 //! may also put one in the place of a file there. `LANEBOOK_BLESS=1 cargo test -p lanebook-gen` writes the expected texts.
 use lanebook_gen::diagnostics::Diagnostics;
 use lanebook_gen::source::Sources;
@@ -86,6 +86,16 @@ fn audited(files: &[(String, String)]) -> (Sources, Diagnostics) {
         }
     }
     (sources, found)
+}
+
+/// What is wrong with a set of rules that is to be used beside tables with this repository's operations.
+fn beside(files: &[(String, String)]) -> (Sources, Diagnostics) {
+    let ops = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../rules/ops.ron")).unwrap();
+    let tables = build(&[("rules/ops.ron", &ops)]).unwrap_or_else(|failure| panic!("{}", failure.full())).tables();
+    match lanebook_gen::rules::beside::compile(&tables, "set.ron", None, &files[0].1) {
+        Ok(set) => (set.sources, Diagnostics::new()),
+        Err(failure) => (failure.sources, failure.diagnostics),
+    }
 }
 
 /// Runs every case of a folder and compares what it says; everything that was said.
@@ -341,10 +351,11 @@ const WITHOUT_A_CASE: [(&str, &str); 5] = [
     ("src/layouts.rs", "a layout in a table is flat"),
 ];
 
-/// Every diagnostic of the compiler and the audit is said by a case beside its expected text: a new one without fails here.
+/// Every diagnostic of the compiler and the audit is said by a case with its expected text: a new one without fails here.
 #[test]
 fn every_diagnostic_has_a_case() {
-    let said: Vec<Diagnostics> = run_cases("cases", refused).into_iter().chain(run_cases("audit", audited)).chain(without_files()).collect();
+    let said: Vec<Diagnostics> =
+        run_cases("cases", refused).into_iter().chain(run_cases("audit", audited)).chain(run_cases("beside", beside)).chain(without_files()).collect();
     let reached: std::collections::BTreeSet<(String, u32)> = said
         .iter()
         .flat_map(Diagnostics::iter)
@@ -360,5 +371,5 @@ fn every_diagnostic_has_a_case() {
         .filter(|(place, line)| !reached.contains(place) && !WITHOUT_A_CASE.iter().any(|(file, text)| place.0 == *file && line.contains(text)))
         .map(|((file, number), line)| format!("gen/{file}:{number}: {line}"))
         .collect();
-    assert!(missing.is_empty(), "no case in gen/tests/cases or gen/tests/audit says these {} of {}:\n{}", missing.len(), makers.len(), missing.join("\n"));
+    assert!(missing.is_empty(), "no case in gen/tests/cases, audit or beside says these {} of {}:\n{}", missing.len(), makers.len(), missing.join("\n"));
 }

@@ -127,6 +127,7 @@ Examples:
   lanebook opt kernel.tile --passes remove-conversions,remove-dead-args
   lanebook opt kernel.mlir --loose --passes remove-conversions --print-after-all --trace
   lanebook opt kernel.tile --arch sm_90a --passes assign-layouts --explain
+  lanebook opt kernel.tile --rules mine.ron --passes tidy,remove-conversions
   lanebook opt --list
 
 Either all of a pass happens or nothing: on an error nothing is printed, and the message shows the operation.";
@@ -162,6 +163,9 @@ pub struct Opt {
     /// Take descriptors (TMA) for loads, stores and copies wherever they are legal
     #[arg(long)]
     pub prefer_tma: bool,
+    /// A set of rules and passes of your own, beside the built-in ones (rules/README.md says what it may say)
+    #[arg(long, value_name = "FILE")]
+    pub rules: Option<PathBuf>,
     /// Most changes, over all passes
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     pub fuel: u32,
@@ -175,7 +179,9 @@ Examples:
   lanebook rules
   lanebook rules --filter push
   lanebook rules --dispatch convert_layout     an operation of tile programs, by any of its names
-  lanebook rules --dispatch xor                a word of index expressions";
+  lanebook rules --dispatch xor                a word of index expressions
+  lanebook rules --rules mine.ron              a set of your own, checked
+  lanebook rules --rules mine.ron --compile > mine.rs";
 
 /// Arguments of `rules`.
 #[derive(Debug, Args)]
@@ -187,6 +193,12 @@ pub struct Rules {
     /// Only rules with this text in their name
     #[arg(long, value_name = "TEXT", conflicts_with = "dispatch")]
     pub filter: Option<String>,
+    /// The rules of this file in place of the built-in ones
+    #[arg(long, value_name = "FILE")]
+    pub rules: Option<PathBuf>,
+    /// Write that file's rules as a Rust static for programs without files
+    #[arg(long, requires = "rules", conflicts_with_all = ["dispatch", "filter"])]
+    pub compile: bool,
 }
 
 const ATOMS: &str = "\

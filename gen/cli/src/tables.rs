@@ -1,5 +1,6 @@
 //! The tables that a command works with: those that were built in, or a folder's.
 use crate::problem::{Kind, Problem, Problems};
+use lanebook_gen::rules::beside::{self, Beside};
 use lanebook_gen::suggest::nearest;
 use lanebook_gen::{Mode, compile};
 use lanebook_tables::{Arch, ArchId, Isa, Status, Tables};
@@ -14,6 +15,17 @@ pub fn of(folder: Option<&Path>) -> Result<Tables<'static>, Problems> {
             Err(Problems::Rendered(Kind::Refused, format!("{}{} in {}\n", failure.full(), counted(failure.diagnostics.errors(), "error"), root.display())))
         }
     }
+}
+
+/// A set of rules from a file, over the operations of `tables`.
+pub fn beside(tables: &Tables<'_>, file: &Path) -> Result<Beside, Problems> {
+    let text = std::fs::read_to_string(file).map_err(|error| {
+        Problem::usage(format!("cannot read {}: {error}", file.display()), "name a file with a set of rules; rules/README.md says what it holds")
+    })?;
+    beside::compile(tables, &file.display().to_string(), Some(file), &text).map_err(|failure| {
+        let errors = counted(failure.diagnostics.errors(), "error");
+        Problems::Rendered(Kind::Refused, format!("{}{errors} in {}\n", failure.full(), file.display()))
+    })
 }
 
 /// The architecture with a name.

@@ -57,3 +57,65 @@ fn passes_and_rules_are_listed() {
     assert!(at("convert_same") < at("convert_convert") && at("push_into_load") < at("push_elementwise1"));
     assert!(run(&["rules", "--dispatch", "xor"]).out.contains("the cheapest is taken"));
 }
+
+const BESIDE: &str = "tests/passes/beside/tidy.ron";
+const NEGATED: &str = "func @f(%x: tensor<8x8xf32, #a>, %p: memref<8x8xf32, #gmem>) {
+  %y = neg %x : tensor<8x8xf32, #a>
+  %z = neg %y : tensor<8x8xf32, #a>
+  %c = convert_layout %z : tensor<8x8xf32, #a> -> tensor<8x8xf32, #b>
+  %d = convert_layout %c : tensor<8x8xf32, #b> -> tensor<8x8xf32, #a>
+  %m = max %d, %d : tensor<8x8xf32, #a>
+  tiled_store %m, %p[0, 0] : tensor<8x8xf32, #a> -> memref<8x8xf32, #gmem>
+}
+";
+
+#[test]
+fn a_rule_set_of_ones_own_runs_beside_the_built_in_one() {
+    let ran = run_in(&root(), &["opt", "-", "--rules", BESIDE, "--passes", "tidy,remove-conversions", "--print-after-all", "--trace"], NEGATED);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    for wanted in ["neg_neg (rule, phase tidy, priority 10)", "max_same (rule, phase tidy", "after tidy: 2 changes"] {
+        assert!(ran.out.contains(wanted), "{wanted}\n{}", ran.out);
+    }
+    let (_, last) = ran.out.split_once("// ---- after remove-conversions: ").expect("the built-in pass ran, too");
+    assert!(last.contains("tiled_store %x, %p") && !last.contains("neg") && !last.contains("convert_layout"), "{last}");
+    let ran = run(&["rules", "--rules", BESIDE, "--dispatch", "arith.negf"]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "phase tidy: the first that fits is taken\n   1 neg_neg                            10\n"), "{}", ran.err);
+    assert!(run(&["opt", "--list", "--rules", BESIDE]).out.starts_with("tidy                 tidy x4\n"));
+}
+
+#[test]
+fn the_static_of_a_rule_set_is_what_its_file_says() {
+    let ran = run(&["rules", "--rules", BESIDE, "--compile"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let kept = std::fs::read_to_string(root().join("tests/passes/beside/tidy.rs")).expect("the static");
+    assert_eq!(ran.out, kept, "lanebook rules --rules {BESIDE} --compile > tests/passes/beside/tidy.rs");
+}
+
+#[test]
+fn a_rule_set_is_checked_as_the_built_in_one_is() {
+    let good = std::fs::read_to_string(root().join(BESIDE)).expect("the set");
+    let write = |text: &str| {
+        let file = std::env::temp_dir().join(format!("lanebook-{}-{:x}.ron", std::process::id(), text.len()));
+        std::fs::write(&file, text).expect("it is written");
+        file
+    };
+    for (from, to, wanted) in [
+        ("\"neg\", (\"neg\", \"x\")", "\"nog\", (\"neg\", \"x\")", ":11:20: error: unknown operation `nog`"),
+        ("replacement: \"x\",\n         doc: \"-(-x) = x\"", "replacement: (\"neg\", (\"neg\", (\"neg\", \"x\"))),\n         doc: \"-(-x) = x\"", ":11:"),
+        ("phase: \"tidy\", sweeps: 4)]),", "phase: \"tudy\", sweeps: 4)]),", "unknown phase `tudy`"),
+        ("analysis(\"remove-dead-args\")", "analysis(\"remove-dead-arg\")", "unknown analysis `remove-dead-arg`"),
+        ("pattern: (\"max\", \"x\", \"x\")", "pattern: (\"neg\", (\"neg\", \"x\"))", "neg_neg"),
+    ] {
+        let text = good.replacen(from, to, 1);
+        assert_ne!(text, good, "{from}");
+        let file = write(&text);
+        let ran = run_in(&root(), &["opt", "-", "--rules", &file.display().to_string(), "--passes", "tidy"], NEGATED);
+        assert_eq!(ran.code, 1, "{to}\n{}", ran.err);
+        assert!(ran.err.contains(wanted) && ran.out.is_empty(), "{wanted} is not in\n{}", ran.err);
+        let _ = std::fs::remove_file(file);
+    }
+    run(&["opt", "-", "--rules", "no-such.ron", "--passes", "tidy"]).refused(2, &["cannot read no-such.ron"]);
+    let clash = write(&good.replace("name: \"tidy\"", "name: \"slice\""));
+    run_in(&root(), &["opt", "-", "--rules", &clash.display().to_string(), "--passes", "slice"], NEGATED).refused(2, &["pass `slice` is built in, and also"]);
+    let _ = std::fs::remove_file(clash);
+}

@@ -23,7 +23,19 @@ pub fn lower(model: &RuleModel) -> RulePart {
         pure: op.entry.pure,
         effort: op.entry.effort,
     }));
-    let rules = t::Rules {
+    RulePart {
+        ops,
+        rules: rules(model),
+        weights: model.weights.unwrap_or(RulePart::EMPTY.weights),
+        anchors: super::anchors::lower(&model.anchors, &model.candidates),
+        op_names: perfect(&model.ops.names.numbered().collect::<Vec<_>>()).leak(),
+    }
+}
+
+/// Rules, dispatch and pipelines.
+#[must_use]
+pub fn rules(model: &RuleModel) -> t::Rules<'static> {
+    t::Rules {
         rules: list(model.rules.iter().map(rule)),
         sets: sets(model),
         passes: list(model.passes.iter().map(|pass| t::Pass {
@@ -34,13 +46,6 @@ pub fn lower(model: &RuleModel) -> RulePart {
             })),
         })),
         phases: list(model.phases.iter().map(|phase| text(phase))),
-    };
-    RulePart {
-        ops,
-        rules,
-        weights: model.weights.unwrap_or(RulePart::EMPTY.weights),
-        anchors: super::anchors::lower(&model.anchors, &model.candidates),
-        op_names: perfect(&model.ops.names.numbered().collect::<Vec<_>>()).leak(),
     }
 }
 

@@ -42,12 +42,22 @@ pub(super) fn resolve(file: MeasureFile, diags: &mut Diagnostics) -> Measures {
             }
         }
     }
-    for entry in file.index.iter().chain(&file.tile) {
+    grow(&file.index, diags);
+    Measures { index, ..of_tile(file.tile, diags) }
+}
+
+/// What operations count, nothing else.
+pub(super) fn of_tile(tile: Vec<Spanned<MeasureEntry>>, diags: &mut Diagnostics) -> Measures {
+    grow(&tile, diags);
+    Measures { index: BTreeMap::new(), tile }
+}
+
+fn grow(entries: &[Spanned<MeasureEntry>], diags: &mut Diagnostics) {
+    for entry in entries {
         if entry.factor < 1 || entry.offset < 0 {
             diags.push(Diagnostic::at(entry.span, "a measure must grow with its arguments").help("factor at least 1, offset at least 0"));
         }
     }
-    Measures { index, tile: file.tile }
 }
 
 /// `constant + sum of slot * factor`.

@@ -7,6 +7,7 @@
 //! What a rule may say is documented in `rules/README.md`. Proofs are made by the crate `lanebook-proofs` (`tests/proofs`),
 //! which reads the [`RuleModel`]; here only their certificates are checked.
 pub mod anchors;
+pub mod beside;
 pub mod canonical;
 pub mod certificate;
 pub mod lower;

@@ -1,11 +1,12 @@
 //! `rules/ops.ron`: operations of the tile IR.
-use super::schema::OpEntry;
+use super::schema::{Bare, OpEntry};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::model::Names;
 use crate::schema::Name;
+use crate::source::{FileId, Span};
 use crate::spanned::Spanned;
 use crate::suggest::remedy;
-use lanebook_tables::{LayoutTrait, OpId, OpRole};
+use lanebook_tables::{LayoutTrait, OpId, OpRole, Tables};
 
 /// All operations.
 #[derive(Debug, Default)]
@@ -103,6 +104,37 @@ pub(super) fn resolve(entries: Vec<Spanned<OpEntry>>, diags: &mut Diagnostics) -
             // Under a role that says nothing, so that rules find the operation.
             ops.list.push(Op { entry: entry.value, role: role.unwrap_or(OpRole::Opaque), layout: layout.unwrap_or(LayoutTrait::None) });
         }
+    }
+    ops
+}
+
+/// The operations of compiled tables, as if they were written in a file.
+pub(super) fn of_tables(tables: &Tables<'_>, file: FileId) -> Ops {
+    fn at<T>(value: T, span: Span) -> Spanned<T> {
+        Spanned { value, span }
+    }
+    let (mut ops, span) = (Ops::default(), Span::new(file, 0, 0));
+    let quiet = &mut Diagnostics::new();
+    for decl in tables.ops {
+        let entry = OpEntry {
+            name: at(decl.name.to_string(), span),
+            aliases: decl.aliases.iter().map(|alias| at((*alias).to_string(), span)).collect(),
+            role: at(Bare(format!("{:?}", decl.role)), span),
+            layout: at(Bare(format!("{:?}", decl.layout)), span),
+            operands: decl.operands,
+            results: decl.results,
+            regions: decl.regions,
+            reads: decl.reads,
+            writes: decl.writes,
+            pure: decl.pure,
+            effort: decl.effort,
+            doc: String::new(),
+        };
+        let number = ops.list.len();
+        for name in [&entry.name].into_iter().chain(&entry.aliases) {
+            ops.names.declare(name, number, "operation", quiet);
+        }
+        ops.list.push(Op { entry, role: decl.role, layout: decl.layout });
     }
     ops
 }

@@ -5,7 +5,7 @@ use crate::output;
 use crate::problem::{Excerpt, Problem, Problems};
 use crate::report::candidates;
 use crate::report::refusal::of_program;
-use crate::tables::counted;
+use crate::tables::{beside, counted};
 use lanebook::anchor::{RoomStorage, Wishes};
 use lanebook::ir::{self, ErrorKind, Node, Op, Place, Program};
 use lanebook::passes::{Analysis, ChoiceError, Event};
@@ -26,10 +26,13 @@ const WORK: usize = 65_000;
 
 /// Runs the command.
 pub fn run(args: &Opt, tables: &Tables<'_>) -> Result<(), Problems> {
+    let set = args.rules.as_deref().map(|file| beside(tables, file)).transpose()?.map(|set| set.tables(tables));
+    let sets = Sets { own: set.as_ref(), tables };
     if args.list {
-        return Ok(output::write(None, &listed(tables))?);
+        let own = sets.own.map_or_else(String::new, |own| listed(own) + "\nand of those that are built in:\n");
+        return Ok(output::write(None, &(own + &listed(tables)))?);
     }
-    let passes = wanted(&args.passes, tables)?;
+    let passes = sets.wanted(&args.passes)?;
     let Some(file) = args.file.as_deref() else {
         return Err(Problem::usage("no program is named", "lanebook opt FILE --passes a,b,c; `-` reads standard input").into());
     };
@@ -40,7 +43,7 @@ pub fn run(args: &Opt, tables: &Tables<'_>) -> Result<(), Problems> {
     let mut out = String::new();
     let mut left = args.fuel;
     let mut last = None;
-    for pass in passes {
+    for (tables, pass) in passes {
         // Each pass reads the text that the one before it left: layouts that it made have no other name.
         if let Some(text) = last.take() {
             source = Source { name: format!("{}, as the passes before {pass} left it", file.display()), text };
@@ -145,18 +148,33 @@ fn doc(tables: &Tables<'_>, name: &str) -> String {
     })
 }
 
-/// Passes by their names.
-fn wanted<'t>(names: &[String], tables: &Tables<'t>) -> Result<Vec<&'t str>, Problem> {
-    let known: Vec<&'t str> = tables.rules.passes.iter().map(|pass| pass.name).collect();
-    names
-        .iter()
-        .map(|name| {
-            known.iter().copied().find(|pass| pass == name).ok_or_else(|| {
-                let near = nearest(name, known.iter().copied()).map_or_else(String::new, |near| format!("did you mean `{near}`? "));
-                Problem::usage(format!("unknown pass `{name}`"), format!("{near}known: {}", known.join(", ")))
-            })
-        })
-        .collect()
+/// The rule sets that a command has.
+struct Sets<'t> {
+    /// Tables with the rules of the caller's file.
+    own: Option<&'t Tables<'t>>,
+    /// Tables with the built-in rules.
+    tables: &'t Tables<'t>,
+}
+
+impl<'t> Sets<'t> {
+    fn each(&self) -> impl Iterator<Item = &'t Tables<'t>> + use<'t> {
+        self.own.into_iter().chain([self.tables])
+    }
+    /// Passes by their names, each with the tables that have it. A name that both sets have would be one or the other by chance.
+    fn wanted(&self, names: &[String]) -> Result<Vec<(&'t Tables<'t>, &'t str)>, Problem> {
+        let known: Vec<(&'t Tables<'t>, &'t str)> = self.each().flat_map(|set| set.rules.passes.iter().map(move |pass| (set, pass.name))).collect();
+        let named = |name: &str| known.iter().filter(|(_, pass)| *pass == name).copied().collect::<Vec<_>>();
+        let one = |name: &String| match named(name).as_slice() {
+            [found] => Ok(*found),
+            [] => {
+                let all: Vec<&str> = known.iter().map(|(_, pass)| *pass).collect();
+                let near = nearest(name, all.iter().copied()).map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+                Err(Problem::usage(format!("unknown pass `{name}`"), format!("{near}known: {}", all.join(", "))))
+            }
+            _ => Err(Problem::usage(format!("pass `{name}` is built in, and also in the file of --rules"), "give it another name there")),
+        };
+        names.iter().map(one).collect()
+    }
 }
 
 /// Passes and their steps.

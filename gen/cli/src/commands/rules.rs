@@ -2,12 +2,19 @@
 use crate::args::Rules;
 use crate::output;
 use crate::problem::{Problem, Problems};
+use crate::tables::beside;
 use lanebook_gen::suggest::nearest;
 use lanebook_tables::{IndexOp, Language, Rule, RuleSet, Tables};
 use std::fmt::Write;
 
 /// Runs the command.
 pub fn run(args: &Rules, tables: &Tables<'_>) -> Result<(), Problems> {
+    let set = args.rules.as_deref().map(|file| beside(tables, file)).transpose()?;
+    if let Some(set) = set.as_ref().filter(|_| args.compile) {
+        return Ok(output::write(None, &set.rust())?);
+    }
+    let own = set.map(|set| set.tables(tables));
+    let tables = own.as_ref().unwrap_or(tables);
     let text = match &args.dispatch {
         Some(word) => dispatch(word, tables)?,
         None => listed(args, tables),
