@@ -7,7 +7,7 @@ use crate::emit::{Address, Advance, Context, EmitError, Held, Kernel, Lookup, Pa
 use crate::expr::{Arena, Choice, ExprId, Node, Reg, SelectScratch, Selector, SimplifyScratch, Variable};
 use crate::ir::{Op, Program};
 use crate::place::place;
-use crate::plan::{AllocPlan, FragmentPlan, GlobalPlan, Loser, MovePlan, Plan, PlanError, ProductPlan};
+use crate::plan::{AllocPlan, FragmentPlan, GlobalPlan, Loser, MapPlan, MovePlan, Plan, PlanError, ProductPlan};
 use core::fmt::Write;
 use heapless::{Vec, VecView};
 use lanebook_tables::{ArchId, Tables};
@@ -56,6 +56,7 @@ pub struct Storage<const STEPS: usize, const TUPLES: usize, const NODES: usize, 
     globals: Vec<GlobalPlan, 16>,
     moves: Vec<MovePlan, 48>,
     products: Vec<ProductPlan, 8>,
+    maps: Vec<MapPlan, 8>,
     losers: Vec<Loser, LOSERS>,
     steps: Vec<Step, STEPS>,
     finished: Vec<Step, STEPS>,
@@ -112,6 +113,7 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
             globals: Vec::new(),
             moves: Vec::new(),
             products: Vec::new(),
+            maps: Vec::new(),
             losers: Vec::new(),
             steps: Vec::new(),
             finished: Vec::new(),
@@ -138,7 +140,7 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
     /// How full the pools are. All of them only grow while a program is compiled, so this is the most that it needed; the
     /// next compile begins again at zero.
     #[must_use]
-    pub fn usage(&self) -> [PoolUse; 26] {
+    pub fn usage(&self) -> [PoolUse; 27] {
         macro_rules! pools {
             ($($pool:ident: $used:expr, $of:expr;)*) => { [$(PoolUse { what: stringify!($pool), used: $used, capacity: $of, bytes: record(&self.$pool) }),*] };
         }
@@ -153,6 +155,7 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
             globals: self.globals.len(), self.globals.capacity();
             moves: self.moves.len(), self.moves.capacity();
             products: self.products.len(), self.products.capacity();
+            maps: self.maps.len(), self.maps.capacity();
             losers: self.losers.len(), self.losers.capacity();
             steps: self.steps.len(), self.steps.capacity();
             finished: self.finished.len(), self.finished.capacity();
@@ -185,6 +188,7 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
             globals: self.globals.as_mut_view(),
             moves: self.moves.as_mut_view(),
             products: self.products.as_mut_view(),
+            maps: self.maps.as_mut_view(),
             losers: self.losers.as_mut_view(),
             room: Room {
                 steps: self.steps.as_mut_view(),
@@ -229,6 +233,7 @@ pub struct Scratch<'s> {
     globals: &'s mut VecView<GlobalPlan>,
     moves: &'s mut VecView<MovePlan>,
     products: &'s mut VecView<ProductPlan>,
+    maps: &'s mut VecView<MapPlan>,
     losers: &'s mut VecView<Loser>,
     room: Room<'s>,
 }
@@ -278,9 +283,25 @@ struct Room<'s> {
 /// Whatever keeps a plan from being made; the program is not changed.
 pub fn plan<'s>(tables: &Tables<'_>, arch: ArchId, program: &Program<'_, '_>, scratch: Scratch<'s>) -> Result<Planned<'s>, Error> {
     let function = program.functions().next().ok_or(Error::NoFunction)?;
-    let Scratch { movers, movements, staged, allocs, fragments, globals, moves, products, losers, room } = scratch;
-    let mut plan =
-        Plan { arch, threads: 0, wave: 0, warps: 0, allocs, fragments, globals, moves, products, losers, losers_dropped: 0, shared_bytes: 0, shared_align: 16 };
+    let Scratch { movers, movements, staged, allocs, fragments, globals, moves, products, maps, losers, room } = scratch;
+    let mut plan = Plan {
+        arch,
+        threads: 0,
+        wave: 0,
+        warps: 0,
+        allocs,
+        fragments,
+        globals,
+        moves,
+        products,
+        maps,
+        losers,
+        losers_dropped: 0,
+        completions: 0,
+        completion_offset: 0,
+        shared_bytes: 0,
+        shared_align: 16,
+    };
     choose(tables, arch, program, function, &mut plan, &mut Workspace { movers, movements, staged })?;
     place(tables, program, &mut plan)?;
     Ok(Planned { plan, function, room })
@@ -304,7 +325,7 @@ impl<'s> Planned<'s> {
         let Room { steps, finished, tuples, patterns, loops, params, held, addresses, advances, frame } = room;
         let machine = tables.arch(plan.arch).ok_or(PlanError::UnknownArch)?;
         let isa = tables.isa(machine.isa).ok_or(PlanError::UnknownArch)?;
-        if !parameters(program, function, params) {
+        if !parameters(tables, program, function, plan.maps, params) {
             return Err(EmitError::Capacity { capacity: u32::try_from(params.capacity()).unwrap_or(u32::MAX) }.into());
         }
         let lookup = Lookup { tables, arch: machine, isa };

@@ -4,7 +4,7 @@
 //! start is aligned to the tile's swizzle period, so that the pattern follows the segment's own addresses.
 
 use crate::ir::{Op, Program};
-use crate::plan::{Plan, PlanError};
+use crate::plan::{End, MovePlan, Plan, PlanError, TiledPlan};
 use lanebook_tables::{OpRole, Tables};
 
 /// Most shared tiles of a program.
@@ -56,9 +56,81 @@ pub fn place(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &mut Plan<'_>
             slot.offset = at;
         }
     }
+    complete(tables, program, plan)?;
+    if plan.completions > 0 {
+        let bytes = tables.units.completions.iter().find(|c| arch.features.contains(&c.feature)).map_or(8, |c| u32::from(c.bytes).max(1));
+        plan.completion_offset = end.checked_next_multiple_of(bytes).ok_or(PlanError::UnknownArch)?;
+        end = plan.completion_offset.saturating_add(bytes.saturating_mul(u32::from(plan.completions)));
+        align = align.max(bytes);
+        if end > arch.shared.max_bytes
+            && let Some(op) = plan.allocs.last().and_then(|a| program.def_op(a.value))
+        {
+            return Err(PlanError::SharedMemory { op, need: end, have: arch.shared.max_bytes });
+        }
+    }
     plan.shared_bytes = end;
     plan.shared_align = align;
     Ok(())
+}
+
+/// Most completion objects of a group.
+pub const MAX_COMPLETIONS: u8 = 16;
+
+/// Numbers the completion objects of copies that need one. Copies that follow each other into different bytes share theirs: nothing
+/// can have to stand between them that waits for one of them.
+#[inline(never)]
+fn complete(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &mut Plan<'_>) -> Result<(), PlanError> {
+    let mut next = 0u8;
+    for k in 0..plan.moves.len() {
+        let Some(m) = plan.moves.get(k).copied() else { continue };
+        let Some(tiled) = m.tiled else { continue };
+        if tables.units.tiled_moves.get(usize::from(tiled.form)).is_none_or(|form| form.signal.is_none()) {
+            continue;
+        }
+        let number = match follows(tables, program, plan, k) {
+            Some(number) => number,
+            None if next >= MAX_COMPLETIONS => {
+                return Err(PlanError::Capacity { pool: crate::plan::PlanPool::Completions, capacity: u32::from(MAX_COMPLETIONS) });
+            }
+            None => {
+                next = next.saturating_add(1);
+                next.saturating_sub(1)
+            }
+        };
+        if let Some(m) = plan.moves.get_mut(k) {
+            m.tiled = Some(TiledPlan { completion: Some(number), ..tiled });
+        }
+    }
+    plan.completions = plan.completions.saturating_add(next);
+    Ok(())
+}
+
+/// The object of the copies right before the movement `k`, if it can join them: all of them together count as many bytes as a phase
+/// can, and go to bytes that no two of them have in common.
+fn follows(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>, k: usize) -> Option<u8> {
+    let own = plan.moves.get(k)?;
+    let place = |m: &MovePlan| match m.to {
+        End::Shared(a) => plan.allocs.get(usize::from(a)).copied(),
+        _ => None,
+    };
+    let to = place(own)?;
+    let most = tables.units.completions.iter().map(|c| c.most_bytes).min()?;
+    let mut total = u32::try_from(to.shape.bytes()).ok()?;
+    let (mut at, mut number) = (own.op, None);
+    for m in plan.moves.iter().take(k).rev() {
+        if program.next(m.op) != Some(at) {
+            break;
+        }
+        let Some(completion) = m.tiled.and_then(|t| t.completion).filter(|n| number.is_none_or(|number| number == *n)) else { break };
+        let other = place(m)?;
+        total = total.saturating_add(u32::try_from(other.shape.bytes()).ok()?);
+        let apart = other.offset.saturating_add(other.bytes) <= to.offset || to.offset.saturating_add(to.bytes) <= other.offset;
+        if !apart || total > most {
+            return None;
+        }
+        (at, number) = (m.op, Some(completion));
+    }
+    number
 }
 
 /// The operations during which something used at `op` is alive: the outermost loop around it, or the operation itself,

@@ -76,6 +76,8 @@ pub struct LoadedUnits {
     pub tensor_moves: Vec<Spanned<unit::TensorMove>>,
     pub shapes: Vec<Spanned<unit::UnitShape>>,
     pub tensor_maps: Vec<Spanned<unit::TensorMap>>,
+    pub tiled_moves: Vec<Spanned<unit::TiledMove>>,
+    pub completions: Vec<Spanned<unit::CompletionObject>>,
 }
 
 impl LoadedUnits {
@@ -90,6 +92,8 @@ impl LoadedUnits {
             && self.tensor_moves.is_empty()
             && self.shapes.is_empty()
             && self.tensor_maps.is_empty()
+            && self.tiled_moves.is_empty()
+            && self.completions.is_empty()
     }
 }
 
@@ -361,6 +365,8 @@ impl Reader<'_> {
             tensor_moves: self.entries(&units.tensor_moves),
             shapes: self.entries(&units.shapes),
             tensor_maps: self.entries(&units.tensor_maps),
+            tiled_moves: self.entries(&units.tiled_moves),
+            completions: self.entries(&units.completions),
         }
     }
     fn isa(&mut self, loaded: &mut Loaded) {

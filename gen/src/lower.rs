@@ -105,6 +105,7 @@ fn isa(model: &HwModel, isa: &model::Isa) -> t::Isa<'static> {
         tuples: isa.tuples,
         prologue: frame(&isa.prologue),
         param: frame(&isa.param),
+        param_block: frame(&isa.param_block),
         param_separator: text(&isa.param_separator),
         register_decl: frame(&isa.register_decl),
         shared_decl: frame(&isa.shared_decl),
@@ -117,6 +118,7 @@ fn isa(model: &HwModel, isa: &model::Isa) -> t::Isa<'static> {
         read_thread: isa.atoms.read_thread,
         load_param32: needed(isa.atoms.load_param32),
         load_param64: needed(isa.atoms.load_param64),
+        param_address: isa.atoms.param_address,
         make_uniform: isa.atoms.make_uniform,
         shared_base: isa.atoms.shared_base,
         branch: needed(isa.atoms.branch),
@@ -301,13 +303,17 @@ fn sync_rule(model: &HwModel, rule: &model::SyncRule) -> t::SyncRule<'static> {
     t::SyncRule {
         producer: rule.producer,
         consumer: rule.consumer,
-        steps: list(rule.steps.iter().map(|step| t::SyncStep {
-            atom: step.atom.value,
-            immediates: list(model.atom(step.atom.value).immediates().map(|(_, o)| step.immediates.get(&o.name.value).copied().unwrap_or(0))),
-            after_producer: step.after_producer,
-            barrier: step.barrier,
-        })),
+        steps: list(rule.steps.iter().map(|step| sync_step(model, step))),
         sources: list(rule.sources.iter().copied()),
+    }
+}
+
+pub(crate) fn sync_step(model: &HwModel, step: &model::Step) -> t::SyncStep<'static> {
+    t::SyncStep {
+        atom: step.atom.value,
+        immediates: list(model.atom(step.atom.value).immediates().map(|(_, o)| step.immediates.get(&o.name.value).copied().unwrap_or(0))),
+        after_producer: step.after_producer,
+        barrier: step.barrier,
     }
 }
 

@@ -44,13 +44,48 @@ pub fn units(model: &HwModel) -> t::Units<'static> {
         })),
         shapes: list(u.shapes.iter().map(shape)),
         tensor_maps: list(u.tensor_maps.iter().map(tensor_map)),
+        tiled_moves: list(u.tiled_moves.iter().map(|(fact, found)| t::TiledMove {
+            name: text(&fact.entry.name),
+            feature: fact.feature,
+            atom: found.atom,
+            map: text(&fact.entry.map),
+            loads: found.loads,
+            from: found.from,
+            to: found.to,
+            on: found.on,
+            shared: found.shared,
+            tensor: found.tensor,
+            at: list(found.at.iter().copied()),
+            signal: found.signal,
+            status: fact.status,
+            sources: list(fact.sources.iter().copied()),
+        })),
+        completions: list(u.completions.iter().map(|(fact, found)| t::CompletionObject {
+            name: text(&fact.entry.name),
+            feature: fact.feature,
+            bytes: fact.entry.bytes,
+            init: found.init,
+            publish: list(found.publish.iter().map(|step| crate::lower::sync_step(model, step))),
+            expect: found.expect,
+            wait: found.wait,
+            most_bytes: fact.entry.most_bytes,
+            status: fact.status,
+            sources: list(fact.sources.iter().copied()),
+        })),
         swizzles: list(modes),
     }
 }
 
-/// The facts that belong to some of `features`.
+/// Atoms that the facts of `features` refer to by number.
+pub(crate) fn atoms(units: &t::Units<'static>, features: &[t::FeatureId]) -> Vec<t::AtomId> {
+    let moves = units.tiled_moves.iter().filter(|m| features.contains(&m.feature)).map(|m| m.atom);
+    let own = |c: &t::CompletionObject<'static>| [c.init, c.expect, c.wait].into_iter().chain(c.publish.iter().map(|s| s.atom)).collect::<Vec<_>>();
+    moves.chain(units.completions.iter().filter(|c| features.contains(&c.feature)).flat_map(own)).collect()
+}
+
+/// The facts that belong to some of `features`; `atom` says the new number of one of [`atoms`].
 #[must_use]
-pub fn select(units: &t::Units<'static>, features: &[t::FeatureId]) -> t::Units<'static> {
+pub fn select(units: &t::Units<'static>, features: &[t::FeatureId], atom: impl Fn(t::AtomId) -> t::AtomId) -> t::Units<'static> {
     let has = |feature: &t::FeatureId| features.contains(feature);
     t::Units {
         features: units.features,
@@ -62,6 +97,14 @@ pub fn select(units: &t::Units<'static>, features: &[t::FeatureId]) -> t::Units<
         tensor_moves: list(units.tensor_moves.iter().filter(|d| has(&d.feature)).copied()),
         shapes: list(units.shapes.iter().filter(|d| has(&d.feature)).copied()),
         tensor_maps: list(units.tensor_maps.iter().filter(|d| has(&d.feature)).copied()),
+        tiled_moves: list(units.tiled_moves.iter().filter(|m| has(&m.feature)).map(|m| t::TiledMove { atom: atom(m.atom), ..*m })),
+        completions: list(units.completions.iter().filter(|c| has(&c.feature)).map(|c| t::CompletionObject {
+            init: atom(c.init),
+            publish: list(c.publish.iter().map(|step| t::SyncStep { atom: atom(step.atom), ..*step })),
+            expect: atom(c.expect),
+            wait: atom(c.wait),
+            ..*c
+        })),
     }
 }
 
@@ -176,6 +219,7 @@ fn tensor_map(fact: &Fact<s::TensorMap>) -> t::TensorMap<'static> {
         name: text(&e.name),
         feature: fact.feature,
         encoding: text(&e.encoding),
+        block: e.block,
         rank: e.rank,
         box_max: e.box_max,
         box_bytes: e.box_bytes,

@@ -30,10 +30,18 @@ pub fn select(tables: &t::Tables<'static>, names: &[String]) -> Result<t::Tables
         return Err(unknown);
     }
     let archs: Vec<&t::Arch<'static>> = tables.archs.iter().filter(|arch| names.iter().any(|name| name == arch.name)).collect();
-    let isas = Kept::new(archs.iter().map(|arch| arch.isa.0).collect());
-    let atoms = Kept::new(archs.iter().flat_map(|arch| of_arch(arch)).chain(isas.of(tables.isas).flat_map(of_frame)).map(|id| id.0).collect());
-    let keep = Keep { isas, atoms };
     let features: Vec<t::FeatureId> = archs.iter().flat_map(|arch| arch.features).copied().collect();
+    let isas = Kept::new(archs.iter().map(|arch| arch.isa.0).collect());
+    let atoms = Kept::new(
+        archs
+            .iter()
+            .flat_map(|arch| of_arch(arch))
+            .chain(isas.of(tables.isas).flat_map(of_frame))
+            .chain(crate::lower_units::atoms(&tables.units, &features))
+            .map(|id| id.0)
+            .collect(),
+    );
+    let keep = Keep { isas, atoms };
     let rules =
         Kept::new((0..).zip(tables.rules.rules).filter(|(_, rule)| rule.replacement.iter().all(|node| keep.buildable(node))).map(|(id, _)| id).collect());
     Ok(t::Tables {
@@ -41,7 +49,7 @@ pub fn select(tables: &t::Tables<'static>, names: &[String]) -> Result<t::Tables
         archs: list(archs.iter().map(|arch| keep.arch(arch))),
         atoms: list(keep.atoms.of(tables.atoms).map(|atom| t::Atom { isa: t::IsaId(keep.isas.new_of(atom.isa.0)), ..*atom })),
         rules: keep.rules(&tables.rules, &rules),
-        units: crate::lower_units::select(&tables.units, &features),
+        units: crate::lower_units::select(&tables.units, &features, |id| keep.atom(id)),
         arch_names: named(archs.iter().map(|arch| arch.name)),
         atom_names: named(keep.atoms.of(tables.atoms).map(|atom| atom.name)),
         ..*tables
@@ -71,7 +79,7 @@ fn of_arch(arch: &t::Arch<'_>) -> Vec<t::AtomId> {
 /// Atoms that an instruction set refers to.
 fn of_frame(isa: &t::Isa<'_>) -> Vec<t::AtomId> {
     let needed = [isa.load_param32, isa.load_param64, isa.branch, isa.branch_if, isa.compare_less, isa.end];
-    needed.into_iter().chain([isa.read_thread, isa.make_uniform, isa.shared_base, isa.nop].into_iter().flatten()).collect()
+    needed.into_iter().chain([isa.param_address, isa.read_thread, isa.make_uniform, isa.shared_base, isa.nop].into_iter().flatten()).collect()
 }
 
 /// Entries of a table that stay; the new id of one is its place among them.
@@ -116,6 +124,7 @@ impl Keep {
             read_thread: isa.read_thread.map(|id| self.atom(id)),
             load_param32: self.atom(isa.load_param32),
             load_param64: self.atom(isa.load_param64),
+            param_address: isa.param_address.map(|id| self.atom(id)),
             make_uniform: isa.make_uniform.map(|id| self.atom(id)),
             shared_base: isa.shared_base.map(|id| self.atom(id)),
             branch: self.atom(isa.branch),

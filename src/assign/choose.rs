@@ -8,7 +8,7 @@ use super::mover::{Mover, Place};
 use super::search::touches_shared;
 use crate::ir::{Op, Program, Value, words};
 use crate::map::{Fragment, log2_exact};
-use crate::plan::{Candidate, End, Loser, MovePlan, Plan, PlanError, PlanPool, Reject};
+use crate::plan::{Candidate, End, Loser, MapPlan, MovePlan, Plan, PlanError, PlanPool, Reject, TiledPlan};
 use heapless::VecView;
 use lanebook_tables::{ArchId, AtomId, Space, Tables};
 
@@ -76,11 +76,13 @@ impl Record {
 }
 
 /// The best way found for a movement.
-#[derive(Copy, Clone, Debug)]
+#[derive(Copy, Clone, Debug, PartialEq)]
 pub(super) struct Best {
     pub(super) atom: AtomId,
     pub(super) second: Option<AtomId>,
     pub(super) found: Evaluated,
+    /// Where it goes through a tensor map: the instruction's number, and the map.
+    pub(super) tiled: Option<(u8, MapPlan)>,
 }
 
 /// Chooses atoms and layouts for all of `function`.
@@ -237,10 +239,12 @@ impl Chooser<'_, '_, '_, '_> {
             }
             self.plan.losers_dropped = self.plan.losers_dropped.saturating_add(record.dropped);
             let (from, to) = (self.end(movement.op, movement.from)?, self.end(movement.op, movement.to)?);
+            let tiled = best.tiled.map(|(form, map)| self.keep_map(&movement, form, map)).transpose()?;
             let plan = MovePlan {
                 op: movement.op,
                 atom: best.atom,
                 second: best.second,
+                tiled,
                 fit: best.found.fit,
                 from,
                 to,
@@ -251,6 +255,24 @@ impl Chooser<'_, '_, '_, '_> {
             self.plan.moves.push(plan).map_err(|_| full(PlanPool::Moves, capacity))?;
         }
         Ok(())
+    }
+
+    /// The map's number in the plan; the tile in shared memory is aligned as its copies need it.
+    fn keep_map(&mut self, movement: &Movement, form: u8, map: MapPlan) -> Result<TiledPlan, PlanError> {
+        let align = self.setting.tiled_align(&map);
+        if let Some(alloc) = touches_shared(movement).and_then(|index| self.plan.allocs.get_mut(index)) {
+            alloc.align = alloc.align.max(align);
+        }
+        let number = match self.plan.maps.iter().position(|m| *m == map) {
+            Some(number) => number,
+            None => {
+                let capacity = self.plan.maps.capacity();
+                self.plan.maps.push(map).map_err(|_| full(PlanPool::Maps, capacity))?;
+                self.plan.maps.len().saturating_sub(1)
+            }
+        };
+        let number = u8::try_from(number).map_err(|_| full(PlanPool::Maps, number))?;
+        Ok(TiledPlan { form, map: number, completion: None })
     }
 
     fn end(&self, op: Op, end: MovementEnd) -> Result<End, PlanError> {

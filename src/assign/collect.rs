@@ -145,7 +145,14 @@ impl Chooser<'_, '_, '_, '_> {
             None => power(attr(words::STRIDE_DIV).unwrap_or(1)).saturating_mul(element),
         };
         let inner = power(self.multiple_of(col)).saturating_mul(element);
-        let global = GlobalPlan { memref: value, start: (row, col), outer_bytes, align: base.min(outer).min(inner), map: MemoryMap::global(shape, true) };
+        let global = GlobalPlan {
+            memref: value,
+            start: (row, col),
+            outer_bytes,
+            align: base.min(outer).min(inner),
+            tensor_align: (base, outer),
+            map: MemoryMap::global(shape, true),
+        };
         let index = match self.plan.globals.iter().position(|g| *g == global) {
             Some(index) => index,
             None => {

@@ -51,7 +51,7 @@ pub struct Setting<'t> {
 }
 
 /// A legal candidate.
-#[derive(Copy, Clone, Debug)]
+#[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Evaluated {
     /// Decomposition.
     pub fit: Fit,

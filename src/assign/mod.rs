@@ -17,6 +17,7 @@ mod in_shared;
 pub mod matrix;
 pub mod mover;
 mod search;
+mod tiled;
 mod written;
 
 pub(crate) use doer::doer;

@@ -4,9 +4,9 @@ use super::candidates::candidates;
 use super::choose::{Best, Chooser, Movement, MovementEnd, Record, Staged};
 use super::evaluate::{EndMap, Evaluated};
 use super::mover::Mover;
-use crate::ir::Op;
+use crate::ir::{AttrValue, Op, words};
 use crate::map::{MemoryMap, SharedLayout, TileShape};
-use crate::plan::{Candidate, Loser, PlanError, Reject};
+use crate::plan::{Candidate, GlobalPlan, Loser, PlanError, Reject};
 use lanebook_tables::{AtomId, Space};
 
 impl Chooser<'_, '_, '_, '_> {
@@ -153,6 +153,8 @@ impl Chooser<'_, '_, '_, '_> {
         let from = self.end_map(movement.op, movement.from, shared)?;
         let to = self.end_map(movement.op, movement.to, shared)?;
         let all = record.is_some();
+        let wanted = self.wanted(movement.op);
+        let is_wanted = |atom: AtomId| wanted.is_none_or(|name| self.setting.tables.atom(atom).is_some_and(|a| a.name == name));
         let mut best: Option<Best> = None;
         let mut capped = false;
         let mut closest: Option<Reject> = None;
@@ -164,7 +166,7 @@ impl Chooser<'_, '_, '_, '_> {
                     record.lose(atom, Reject::Dearer, cost);
                 }
                 if beaten {
-                    *best = Some(Best { atom, second, found });
+                    *best = Some(Best { atom, second, found, tiled: None });
                 }
             }
             Err(why) => {
@@ -178,7 +180,7 @@ impl Chooser<'_, '_, '_, '_> {
             }
         };
         let limit = |best: &Option<Best>| if all { u32::MAX } else { best.map_or(cap, |b| b.found.figures.cost) };
-        for mover in self.movers.iter().filter(|m| m.from == from.space() && m.to == to.space()) {
+        for mover in self.movers.iter().filter(|m| m.from == from.space() && m.to == to.space() && is_wanted(m.atom)) {
             let outcome = match limit(&best) {
                 most if self.at_least(movement, mover.share_bytes) >= most => Err(Reject::Dearer),
                 most => self.setting.evaluate(mover, from, to, most),
@@ -189,6 +191,9 @@ impl Chooser<'_, '_, '_, '_> {
         let spaces = if loads { (Space::Register, Space::Shared) } else { (Space::Shared, Space::Register) };
         for staged in self.staged.iter().filter(|s| usize::from(s.movement) == index) {
             for half in self.movers.iter().filter(|m| (m.from, m.to) == spaces && m.register_bits == staged.bits) {
+                if !(is_wanted(staged.global) || is_wanted(half.atom)) {
+                    continue;
+                }
                 let left = limit(&best).saturating_sub(staged.found.figures.cost);
                 let least = self.at_least(movement, half.share_bytes).saturating_sub(self.at_least(movement, u32::MAX));
                 let outcome = if least >= left { Err(Reject::Dearer) } else { self.evaluate_pair(staged, half, if loads { to } else { from }, left) };
@@ -196,8 +201,28 @@ impl Chooser<'_, '_, '_, '_> {
                 consider(&mut best, first, Some(second), outcome);
             }
         }
+        let maps = if let (Some(global), Some((shared, _))) = (self.global_of(movement), shared) { Some((global, shared)) } else { None };
+        for (number, form) in self.setting.tiled_moves(loads).filter(|(_, form)| is_wanted(form.atom)) {
+            let Some((global, shared)) = maps else { break };
+            let most = limit(&best);
+            let dtype = self.program.type_of(global.memref).dtype;
+            match self.setting.evaluate_tiled(form, global, dtype, shared, most) {
+                Ok((found, map)) => {
+                    let before = best;
+                    consider(&mut best, form.atom, None, Ok(found));
+                    if best != before
+                        && let Some(best) = best.as_mut()
+                    {
+                        best.tiled = Some((number, map));
+                    }
+                }
+                Err(why) => consider(&mut best, form.atom, None, Err(why)),
+            }
+        }
         match best {
-            None if !capped => Err(PlanError::NoMover { op: movement.op, why: closest.unwrap_or(Reject::Form) }),
+            None if !capped => {
+                Err(PlanError::NoMover { op: movement.op, why: closest.unwrap_or(if wanted.is_some() { Reject::NotNative } else { Reject::Form }) })
+            }
             found => Ok(found.filter(|b| all || b.found.figures.cost < cap)),
         }
     }
@@ -246,6 +271,10 @@ impl Chooser<'_, '_, '_, '_> {
         if matches!(movement.from, MovementEnd::Global(_)) && !layout.row_major {
             return element;
         }
+        if matches!(movement.from, MovementEnd::Global(_)) && self.setting.tiled_moves(true).next().is_some() {
+            // A copy of a whole box is one instruction.
+            return u32::MAX;
+        }
         let mut widest = self.family.widest;
         if let Some(swizzle) = layout.post.swizzle() {
             widest = widest.min(1u32.checked_shl(u32::from(swizzle.m)).unwrap_or(u32::MAX));
@@ -273,6 +302,22 @@ impl Chooser<'_, '_, '_, '_> {
         Ok(Evaluated { fit: other.fit, figures, bank_status: other.bank_status })
     }
 
+    /// The global tile of a copy between global and shared memory.
+    fn global_of(&self, movement: &Movement) -> Option<&GlobalPlan> {
+        match (movement.from, movement.to) {
+            (MovementEnd::Global(g), MovementEnd::Shared(_)) | (MovementEnd::Shared(_), MovementEnd::Global(g)) => self.plan.globals.get(usize::from(g)),
+            _ => None,
+        }
+    }
+
+    /// The instruction that the program asks for.
+    fn wanted(&self, op: Op) -> Option<&str> {
+        match self.program.attr(op, words::MOVER)? {
+            AttrValue::Str(name) => Some(self.program.text(name)),
+            _ => None,
+        }
+    }
+
     fn end_map<'m>(&'m self, op: Op, end: MovementEnd, shared: Option<(&'m MemoryMap, u32)>) -> Result<EndMap<'m>, PlanError> {
         match end {
             MovementEnd::Registers(v) => self.plan.fragment_of(v).map(|(_, f)| EndMap::Registers(f)).ok_or(PlanError::Undecided(op)),
@@ -285,6 +330,7 @@ impl Chooser<'_, '_, '_, '_> {
 /// How far a candidate came, to report the reason that helps most.
 fn nearness(why: Reject) -> u8 {
     match why {
+        Reject::Tensor { .. } => 0,
         Reject::Alignment { .. } => 6,
         Reject::Run { .. } => 5,
         Reject::Strided { .. } | Reject::Apart { .. } => 4,

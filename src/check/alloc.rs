@@ -4,7 +4,8 @@ use super::tile::{Memory, element_bytes, panel_size, power};
 use super::violation::Violation;
 use crate::ir::{Op, Program, Value};
 use crate::plan::Plan;
-use lanebook_tables::{OpRole, Tables};
+use crate::unit::has;
+use lanebook_tables::{Arch, OpRole, Tables};
 
 /// Statements 1 and 2 of the module's page.
 pub(super) fn allocs(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>) -> Result<(), Violation> {
@@ -39,6 +40,31 @@ pub(super) fn allocs(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan
             if shares_bytes((a.offset, a.bytes), (b.offset, b.bytes)) {
                 return Err(Violation::Overlap { alloc, other: u16::try_from(j).unwrap_or(u16::MAX), byte });
             }
+        }
+    }
+    completions(tables, arch, plan)
+}
+
+/// Completion objects lie in the segment, aligned, and apart from every tile: they live as long as the kernel.
+#[inline(never)]
+fn completions(tables: &Tables<'_>, arch: &Arch<'_>, plan: &Plan<'_>) -> Result<(), Violation> {
+    if plan.completions == 0 {
+        return Ok(());
+    }
+    let size = tables.units.completions.iter().find(|c| has(arch, c.feature)).map_or(0, |c| u32::from(c.bytes));
+    let bytes = size.saturating_mul(u32::from(plan.completions));
+    let (none, end) = (u16::MAX, u64::from(plan.completion_offset).saturating_add(u64::from(bytes)));
+    if bytes == 0 || end > u64::from(plan.shared_bytes) || end > u64::from(arch.shared.max_bytes) {
+        return Err(Violation::Segment { alloc: none, end, most: u64::from(plan.shared_bytes) });
+    }
+    for at in [plan.completion_offset, plan.shared_align] {
+        if at.checked_rem(size) != Some(0) {
+            return Err(Violation::Base { alloc: none, need: size, at });
+        }
+    }
+    for (k, a) in plan.allocs.iter().enumerate() {
+        if shares_bytes((plan.completion_offset, bytes), (a.offset, a.bytes)) {
+            return Err(Violation::Overlap { alloc: u16::try_from(k).unwrap_or(u16::MAX), other: none, byte: plan.completion_offset.max(a.offset) });
         }
     }
     Ok(())

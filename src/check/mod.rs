@@ -51,6 +51,12 @@
 //! 7. Each address is a multiple of the side's alignment: `offset + M(E)` in shared memory; in global memory the bytes
 //!    of `M(E)`, and what the plan calls certain for start and outer stride is a multiple too.
 //!
+//! 7a. *Boxes.* A movement through a tensor map describes its memref: element width, order of dimensions, stride, and alignments by the
+//!     table's rules. Of instance i, with e0 = E(i) and s = M(e0), element (x, y) of the box (x innermost) goes to
+//!     `swizzle(offset + s + B (y X + x))`, X the box's inner extent, the swizzle applied to the address; that is `offset + M(e)` of the element e that
+//!     is (x, y) further in the tile than e0. Boxes start where the pattern does; their bits and the instances' are a basis of the
+//!     panel's. By 9a the layout, the map and the matrix descriptor then describe the same bytes.
+//!
 //! # Products: for all w and instances (im, in, ik)
 //!
 //! 8. There are maps rho(w, im) of the atom's rows to tile rows, nu(w, in) of its columns, kappa(w, ik) of its depth, such
@@ -77,6 +83,10 @@
 //!     earlier, kind of the later) occur in the rule's order. A wait counts if it waits for as much or more.
 //! 11. Each movement has exactly one step an instance and atom.
 //!
+//! 12. On every walk each completion object is made once, by one thread for one arrival, and published by the table's steps before its first use.
+//!     Each phase is announced once and before its copies, counts the bytes that its copies bring, and is waited for once, in the
+//!     parity that it has. No phase is open at the end. The wait that a rule of 10 names is one for the producer's own object.
+//!
 //! # Not checked here
 //!
 //! Addresses and immediates as emitted; which physical registers steps name; waits for registers being loaded and hazard
@@ -87,11 +97,13 @@
 //! order takes (shared accesses) * (steps walked until they are ordered). No recursion, no heap, no panic.
 
 mod alloc;
+mod completion;
 mod in_shared;
 mod movement;
 mod order;
 mod product;
 mod tile;
+mod tiled;
 mod violation;
 
 #[cfg(test)]
@@ -99,7 +111,7 @@ mod tests;
 
 pub use order::{OrderSummary, order, steps};
 pub use tile::Position;
-pub use violation::Violation;
+pub use violation::{MapFault, ObjectFault, Violation};
 
 use crate::ir::Program;
 use crate::plan::Plan;

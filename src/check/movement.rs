@@ -27,6 +27,9 @@ struct Move<'p> {
 pub(super) fn movement(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>, m: &MovePlan) -> Result<u64, Violation> {
     let op = m.op;
     ends(program, plan, m)?;
+    if let Some(tiled) = &m.tiled {
+        return super::tiled::movement(tables, program, plan, m, tiled);
+    }
     let missing = Violation::Missing(op);
     let this = Move {
         m,

@@ -49,18 +49,19 @@ pub fn steps(tables: &Tables<'_>, plan: &Plan<'_>, steps: &[Step]) -> Result<Ord
     let mut out = OrderSummary::default();
     for trips in 0..3u32.checked_pow(u32::try_from(loops).unwrap_or(0)).unwrap_or(1) {
         look.walk_all(trips, &mut out)?;
+        look.completions(trips)?;
         out.walks = out.walks.saturating_add(1);
     }
     Ok(out)
 }
 
 #[derive(Copy, Clone)]
-struct Look<'a> {
-    tables: &'a Tables<'a>,
-    arch: &'a Arch<'a>,
-    isa: &'a Isa<'a>,
-    plan: &'a Plan<'a>,
-    steps: &'a [Step],
+pub(super) struct Look<'a> {
+    pub(super) tables: &'a Tables<'a>,
+    pub(super) arch: &'a Arch<'a>,
+    pub(super) isa: &'a Isa<'a>,
+    pub(super) plan: &'a Plan<'a>,
+    pub(super) steps: &'a [Step],
 }
 
 /// One access to shared memory.
@@ -69,16 +70,25 @@ struct Access {
     bytes: (u32, u32),
     kind: AccessId,
     writes: bool,
+    /// Where the address of the object is that it completes on.
+    signal: Option<Slot>,
 }
 
 /// Where a walk stands.
 #[derive(Copy, Clone)]
-struct Walk {
-    at: usize,
+pub(super) struct Walk {
+    pub(super) at: usize,
     taken: [u8; LOOPS],
     /// Loops gone round so far.
     turns: u32,
     fuel: u32,
+}
+
+impl Walk {
+    /// Before the first step.
+    pub(super) fn start() -> Self {
+        Self { at: 0, taken: [0; LOOPS], turns: 0, fuel: FUEL }
+    }
 }
 
 impl Look<'_> {
@@ -100,7 +110,7 @@ impl Look<'_> {
 
     /// Every access of a walk against everything after it.
     fn walk_all(&self, trips: u32, out: &mut OrderSummary) -> Result<(), Violation> {
-        let mut walk = Walk { at: 0, taken: [0; LOOPS], turns: 0, fuel: FUEL };
+        let mut walk = Walk::start();
         while let Some(step) = self.steps.get(walk.at) {
             for access in self.accesses(walk.at, step)?.into_iter().flatten() {
                 out.accesses = out.accesses.saturating_add(1);
@@ -125,7 +135,7 @@ impl Look<'_> {
         }
         while let Some(step) = self.steps.get(walk.at) {
             for (rule, done) in rules().zip(&mut done) {
-                if rule.steps.get(*done).is_some_and(|want| self.does(step, want)) {
+                if rule.steps.get(*done).is_some_and(|want| self.does(step, want, producer.signal)) {
                     *done = done.saturating_add(1);
                 }
             }
@@ -155,8 +165,12 @@ impl Look<'_> {
     }
 
     /// Whether a step does what the table wants. A wait that leaves fewer operations outstanding does.
-    fn does(&self, step: &Step, want: &SyncStep<'_>) -> bool {
+    pub(super) fn does(&self, step: &Step, want: &SyncStep<'_>, signal: Option<Slot>) -> bool {
         if step.atom != want.atom || step.purpose == Purpose::Label {
+            return false;
+        }
+        // A wait for an object is one for the producer's.
+        if self.tables.units.completions.iter().any(|c| c.wait == want.atom) && (signal.is_none() || step.args.first().copied() != signal) {
             return false;
         }
         let Some(atom) = self.tables.atom(want.atom) else { return false };
@@ -183,6 +197,18 @@ impl Look<'_> {
         }
         let stray = Violation::Stray { step: narrow(at) };
         let Some(atom) = self.tables.atom(step.atom) else { return Ok(out) };
+        if let Some(form) = self.tables.units.tiled_moves.iter().find(|f| f.atom == step.atom) {
+            let own = |m: &&crate::plan::MovePlan| m.op.index() == usize::from(step.origin) && m.atom == step.atom && m.tiled.is_some();
+            let m = self.plan.moves.iter().find(own).ok_or(stray)?;
+            let (end, kind, writes) = if form.loads { (m.to, form.to, true) } else { (m.from, form.from, false) };
+            let End::Shared(k) = end else { return Err(stray) };
+            let a = self.plan.allocs.get(usize::from(k)).ok_or(stray)?;
+            let signal = form.signal.and_then(|k| step.args.get(usize::from(k)).copied());
+            if let Some(place) = out.first_mut() {
+                *place = Some(Access { bytes: (a.offset, a.bytes), kind, writes, signal });
+            }
+            return Ok(out);
+        }
         let Some(movement) = atom.movement.as_ref() else {
             let (Some(shape), true) = (atom.matrix, atom.more.is_some_and(|more| !more.shared.is_empty())) else { return Ok(out) };
             let own = |p: &&crate::plan::ProductPlan| p.op.index() == usize::from(step.origin) && p.product.atom == step.atom;
@@ -190,7 +216,7 @@ impl Look<'_> {
             for ((place, number), given) in out.iter_mut().zip([shape.a, shape.b]).zip(product.shared) {
                 let Some(how) = atom.shared(number) else { continue };
                 let a = given.and_then(|given| self.plan.allocs.get(usize::from(given.alloc))).ok_or(stray)?;
-                *place = Some(Access { bytes: (a.offset, a.bytes), kind: how.access, writes: false });
+                *place = Some(Access { bytes: (a.offset, a.bytes), kind: how.access, writes: false, signal: None });
             }
             return Ok(out);
         };
@@ -202,13 +228,13 @@ impl Look<'_> {
             let m = self.plan.moves.iter().find(|m| own(m.op) && (m.atom == step.atom || m.second == Some(step.atom))).ok_or(stray)?;
             let End::Shared(k) = (if writes { m.to } else { m.from }) else { return Err(stray) };
             let a = self.plan.allocs.get(usize::from(k)).ok_or(stray)?;
-            *place = Some(Access { bytes: (a.offset, a.bytes), kind: side.access, writes });
+            *place = Some(Access { bytes: (a.offset, a.bytes), kind: side.access, writes, signal: None });
         }
         Ok(out)
     }
 
     /// Goes to the next step of a walk.
-    fn advance(&self, walk: &mut Walk, step: &Step, trips: u32) -> Result<(), Violation> {
+    pub(super) fn advance(&self, walk: &mut Walk, step: &Step, trips: u32) -> Result<(), Violation> {
         let flow = Violation::Flow { step: narrow(walk.at) };
         walk.fuel = walk.fuel.checked_sub(1).ok_or(flow)?;
         let here = walk.at;
@@ -239,6 +265,6 @@ impl Look<'_> {
     }
 }
 
-fn narrow(step: usize) -> u16 {
+pub(super) fn narrow(step: usize) -> u16 {
     u16::try_from(step).unwrap_or(u16::MAX)
 }

@@ -228,5 +228,86 @@ fn a_tile_that_the_pattern_does_not_begin_with() {
     assert!(matches!(v, Violation::End { .. }), "{v:?}");
     // Stored whole row after whole row: the strips are elsewhere.
     let v = broken(GEMM, UNIT, |plan| plan.allocs[1].layout.strip = None);
-    assert!(matches!(v, Violation::Operand { .. } | Violation::Byte { .. } | Violation::Alignment { .. }), "{v:?}");
+    assert!(matches!(v, Violation::Operand { .. } | Violation::Byte { .. } | Violation::Alignment { .. } | Violation::Box { .. }), "{v:?}");
+}
+
+const GEMM_FP8: &str = include_str!("../../gen/cli/examples/gemm_fp8.tile");
+
+/// Copies through tensor maps: of each map every single field, what refers to it, and where its copies begin.
+#[test]
+fn each_wrong_field_of_a_tensor_map() {
+    use crate::plan::MapPlan;
+    type Damage = fn(&mut MapPlan, u8);
+    let fields: [(&str, Damage); 12] = [
+        ("box, narrower", |m, _| m.boxed[0] /= 2),
+        ("box, wider", |m, _| m.boxed[0] *= 2),
+        ("box, fewer rows", |m, _| m.boxed[1] /= 2),
+        ("box, more rows", |m, _| m.boxed[1] *= 2),
+        ("box, no power", |m, _| m.boxed[1] -= 1),
+        ("box, of as many bytes", |m, _| m.boxed = [m.boxed[0] / 2, m.boxed[1] * 2]),
+        ("stride", |m, _| m.stride_bytes = Some(256)),
+        ("order", |m, _| m.order.reverse()),
+        ("swizzle, none", |m, _| m.mode = 0),
+        ("swizzle, narrower", |m, _| m.mode -= 1),
+        ("element size", |m, other| m.element = other),
+        ("rules", |m, _| m.map = u8::MAX),
+    ];
+    for (name, text) in [("gemm", GEMM), ("gemm_bt", GEMM_BT), ("gemm_fp8", GEMM_FP8)] {
+        with_plan(text, UNIT, |program, plan| {
+            check(&TABLES, program, plan).unwrap_or_else(|v| panic!("{name}: {v:?}"));
+            assert_eq!(plan.moves.iter().filter(|m| m.tiled.is_some()).count(), 2, "{name}: both tiles are copied through maps");
+            for k in 0..plan.maps.len() {
+                for (field, damage) in fields {
+                    let sound = plan.maps[k];
+                    let rules = &TABLES.units.tensor_maps[usize::from(sound.map)];
+                    let bits = rules.elements[usize::from(sound.element)].bits;
+                    let other = rules.elements.iter().position(|e| e.bits == 2 * bits).expect("another element");
+                    damage(&mut plan.maps[k], other as u8);
+                    let v = check(&TABLES, program, plan).expect_err(field);
+                    let named = matches!(v, Violation::Map { .. } | Violation::Box { .. } | Violation::Coverage { .. } | Violation::Element { .. });
+                    assert!(named, "{name}, map {k}, {field}: {v:?}");
+                    plan.maps[k] = sound;
+                }
+            }
+        });
+        let v = broken(text, UNIT, |plan| {
+            let first = plan.maps[0].memref;
+            plan.maps[1].memref = first;
+        });
+        assert!(matches!(v, Violation::Map { .. }), "{name}: {v:?}");
+    }
+    // Coordinates: the second box of B begins elsewhere in the tensor, and so in the tile.
+    let v = broken(GEMM, UNIT, |plan| {
+        let b = plan.moves.iter_mut().find(|m| m.fit.instances.as_slice().len() == 1).expect("two boxes");
+        let bit = b.fit.instances.as_slice()[0];
+        b.fit.instances = from(&[bit >> 1]);
+    });
+    assert!(matches!(v, Violation::Coverage { .. } | Violation::Map { .. } | Violation::Box { .. }), "{v:?}");
+    // The tile's own layout: the map no longer describes it, whatever the matrix descriptor says.
+    for shift in [1i8, -1] {
+        let v = broken(GEMM, UNIT, |plan| {
+            let PostMap::Swizzle(s) = plan.allocs[0].layout.post else { panic!("swizzled") };
+            plan.allocs[0].layout.post = PostMap::Swizzle(Swizzle { s: s.s + shift, ..s });
+        });
+        assert!(matches!(v, Violation::Box { .. } | Violation::Base { .. }), "{v:?}");
+    }
+    let v = broken(GEMM, UNIT, |plan| plan.moves[0].tiled.as_mut().expect("tiled").completion = None);
+    assert!(matches!(v, Violation::Map { what: super::MapFault::Completion, .. }), "{v:?}");
+    let v = broken(GEMM, UNIT, |plan| plan.completion_offset = 16384);
+    assert!(matches!(v, Violation::Overlap { .. }), "{v:?}");
+    let v = broken(GEMM, UNIT, |plan| plan.completion_offset += 8);
+    assert!(matches!(v, Violation::Segment { .. }), "{v:?}");
+}
+
+/// What a program promises decides whether a map can describe it.
+#[test]
+fn a_map_of_a_tensor_that_is_not_aligned() {
+    for (from, to) in [("align = 16, stride_div = 8", "align = 8, stride_div = 8"), ("align = 16, stride_div = 8", "align = 16, stride_div = 4")] {
+        let less = GEMM.replace(from, to);
+        let tiled = with_plan(&less, UNIT, |program, plan| {
+            check(&TABLES, program, plan).unwrap_or_else(|v| panic!("{v:?}"));
+            plan.moves.iter().filter(|m| m.tiled.is_some()).count()
+        });
+        assert_eq!(tiled, 0, "{to}");
+    }
 }

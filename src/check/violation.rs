@@ -4,6 +4,50 @@ use super::tile::Position;
 use crate::ir::Op;
 use lanebook_tables::{AccessId, AtomId};
 
+/// What of a tensor map is wrong.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MapFault {
+    /// It follows rules that are not the instruction's.
+    Rules,
+    /// It describes another argument.
+    Memref,
+    /// Bits of its elements.
+    Element,
+    /// Its dimensions' order.
+    Order,
+    /// Its stride, or that stride's certain alignment, in bytes.
+    Stride,
+    /// The tensor's certain alignment in bytes.
+    Base,
+    /// The box's extent, or the bytes of its rows.
+    Box,
+    /// Its swizzle mode.
+    Mode,
+    /// Where a box starts in shared memory, in bytes.
+    Start,
+    /// What its copies complete on.
+    Completion,
+}
+
+/// What of a completion object's use is wrong.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ObjectFault {
+    /// It is not made, or not once, or not by one thread for one arrival.
+    Made,
+    /// The steps that publish it do not all stand before its use.
+    Published,
+    /// Its phase is announced never or twice.
+    Announced,
+    /// Bytes announced, bytes copied.
+    Bytes,
+    /// Parity that is waited for, parity of the phase.
+    Phase,
+    /// It is not waited for.
+    Waited,
+}
+
 /// What is wrong. Numbers of warps, lanes, slots, bits and bytes are those at which it was met first.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -153,6 +197,43 @@ pub enum Violation {
         want: (u32, u32),
         /// Row and column found.
         found: (u32, u32),
+    },
+    /// A tensor map says something else than the movement's ends.
+    Map {
+        /// The operation.
+        op: Op,
+        /// What.
+        what: MapFault,
+        /// What it says.
+        found: u64,
+        /// What it should say, or be a multiple of.
+        want: u64,
+    },
+    /// A copy through a tensor map puts an element elsewhere than the layout.
+    Box {
+        /// The operation.
+        op: Op,
+        /// Row in the tile.
+        row: u32,
+        /// Column in the tile.
+        col: u32,
+        /// Byte of the segment where the copy puts it.
+        found: u64,
+        /// Where the layout has it.
+        want: u64,
+    },
+    /// A completion object is used wrongly.
+    Completion {
+        /// The step.
+        step: u16,
+        /// Its number.
+        object: u8,
+        /// What is wrong.
+        what: ObjectFault,
+        /// The figure found.
+        found: u32,
+        /// The figure wanted.
+        want: u32,
     },
     /// A term of a product's sums is added twice, or never.
     Depth {

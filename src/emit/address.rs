@@ -123,6 +123,9 @@ impl Context<'_, '_, '_, '_> {
             return Ok(());
         }
         self.steps.origin = number;
+        if plan.tiled.is_some() {
+            return self.prepare_tiled(plan, innermost);
+        }
         let first = tables.atom(plan.atom).ok_or(EmitError::Unplanned(plan.op))?;
         for view in &memory_sides(first, plan.from, plan.to) {
             self.prepare_side(plan, view, innermost)?;
@@ -152,7 +155,7 @@ impl Context<'_, '_, '_, '_> {
         }
     }
 
-    fn keep(&mut self, address: Address) -> Result<(), EmitError> {
+    pub(super) fn keep(&mut self, address: Address) -> Result<(), EmitError> {
         let capacity = u32::try_from(self.addresses.capacity()).unwrap_or(u32::MAX);
         self.addresses.push(address).map_err(|_| EmitError::Capacity { capacity })
     }
@@ -410,7 +413,7 @@ impl Context<'_, '_, '_, '_> {
     }
 
     /// A register that may be changed: a copy, if the loop changes it and it stands for something that others may use.
-    fn own(&mut self, op: Op, reg: crate::expr::Reg, innermost: Option<&Loop>, global: &GlobalPlan) -> Result<crate::expr::Reg, EmitError> {
+    pub(super) fn own(&mut self, op: Op, reg: crate::expr::Reg, innermost: Option<&Loop>, global: &GlobalPlan) -> Result<crate::expr::Reg, EmitError> {
         if !self.moves(global, innermost) {
             return Ok(reg);
         }
@@ -468,14 +471,18 @@ impl Context<'_, '_, '_, '_> {
             if advance.owner != number {
                 continue;
             }
+            // Addresses in global memory have 64 bits, coordinates have 32.
+            let class = self.machine.isa.classes.get(advance.reg.class.index());
+            let wide = class.is_some_and(|c| c.bits.saturating_mul(u16::from(advance.reg.count)) > 32);
+            let op = if wide { IndexOp::Add64 } else { IndexOp::Add };
             let by = match advance.by {
                 Some(reg) => Operand::Reg(reg),
-                None => match self.machine.binary(IndexOp::Add64, advance.reg.class, advance.reg.count, Operand::Number(i64::from(advance.bytes))) {
+                None => match self.machine.binary(op, advance.reg.class, advance.reg.count, Operand::Number(i64::from(advance.bytes))) {
                     Some(_) => Operand::Number(i64::from(advance.bytes)),
                     None => return Err(EmitError::Unplanned(owner)),
                 },
             };
-            self.add_in_place(advance.reg, by, IndexOp::Add64)?;
+            self.add_in_place(advance.reg, by, op)?;
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! What emission works with: the expression arena, the selector, the step list, and what is known so far.
 
+use super::completion::{Completion, MAX_COMPLETIONS};
 use super::kernel::{Param, ParamKind, find};
 use super::lookup::Lookup;
 use super::step::{Missing, Slot, StepError, Steps, int, slot};
@@ -128,6 +129,10 @@ pub struct Context<'a, 't, 'p, 's> {
     pub addresses: &'a mut VecView<Address>,
     /// Advances.
     pub advances: &'a mut VecView<Advance>,
+    /// Completion objects, by number.
+    pub completions: heapless::Vec<Completion, MAX_COMPLETIONS>,
+    /// The predicate that holds in one thread, once there is one.
+    pub elected: Option<Reg>,
     /// Next label.
     pub label: u16,
     /// Operands of products are loaded slice by slice where they can be: fewer registers at once.
@@ -169,6 +174,8 @@ impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
             held,
             addresses,
             advances,
+            completions: heapless::Vec::new(),
+            elected: None,
             label: 0,
             slices: false,
         };
@@ -224,8 +231,13 @@ impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
             return Ok(node);
         }
         let (number, param) = find(self.params, value, kind).ok_or(EmitError::Index(op))?;
-        let wide = param.bytes == 8;
-        let load = if wide { self.machine.isa.load_param64 } else { self.machine.isa.load_param32 };
+        let block = matches!(kind, ParamKind::Map(_));
+        let wide = block || param.bytes == 8;
+        let load = match (block, self.machine.isa.param_address) {
+            (true, address) => address.ok_or(StepError::NoAtom(Missing::Frame))?,
+            (false, _) if wide => self.machine.isa.load_param64,
+            (false, _) => self.machine.isa.load_param32,
+        };
         let atom = self.machine.tables.atom(load).ok_or(StepError::NoAtom(Missing::Frame))?;
         let mut args: heapless::Vec<Slot, 6> = heapless::Vec::new();
         let mut result = None;

@@ -1,10 +1,12 @@
 //! The kernel's interface: its parameters, and the registers of values that come from outside the tile program.
 //!
 //! Per memref a pointer, then its extents and outer strides that are `?`, then (in the arguments' own order) index and
-//! scalar arguments. Pointers have 64 bits, everything else 32, each naturally aligned.
+//! scalar arguments, then tensor maps. Pointers have 64 bits, maps what their table says, everything else 32, each naturally aligned.
 
 use crate::ir::{Op, Program, TypeKind, Value};
+use crate::plan::MapPlan;
 use heapless::VecView;
+use lanebook_tables::Tables;
 
 /// What a parameter is.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -17,6 +19,8 @@ pub enum ParamKind {
     Stride(u8),
     /// An index or scalar argument.
     Scalar,
+    /// A tensor map of a memref: an index among the plan's.
+    Map(u8),
 }
 
 /// A kernel parameter.
@@ -30,19 +34,22 @@ pub struct Param {
     pub offset: u32,
     /// Bytes.
     pub bytes: u8,
+    /// Alignment of the offset in bytes.
+    pub align: u8,
 }
 
-/// Lists the parameters of a function; `false` if there is no room.
+/// Lists the parameters of a function, its tensor maps `maps` last; `false` if there is no room.
 #[must_use]
-pub fn parameters(program: &Program<'_, '_>, function: Op, out: &mut VecView<Param>) -> bool {
+pub fn parameters(tables: &Tables<'_>, program: &Program<'_, '_>, function: Op, maps: &VecView<MapPlan>, out: &mut VecView<Param>) -> bool {
     out.clear();
     let mut offset = 0u32;
-    let mut push = |value: Value, kind: ParamKind, bytes: u8| -> bool {
-        offset = offset.next_multiple_of(u32::from(bytes.max(1)));
-        let fits = out.push(Param { value, kind, offset, bytes }).is_ok();
+    let mut push_block = |value: Value, kind: ParamKind, bytes: u8, align: u8| -> bool {
+        offset = offset.checked_next_multiple_of(u32::from(align.max(1))).unwrap_or(u32::MAX);
+        let fits = out.push(Param { value, kind, offset, bytes, align }).is_ok();
         offset = offset.saturating_add(u32::from(bytes));
         fits
     };
+    let mut push = |value: Value, kind: ParamKind, bytes: u8| push_block(value, kind, bytes, bytes);
     for value in program.parameters(function) {
         let ty = program.type_of(value);
         if ty.kind != TypeKind::Memref {
@@ -67,6 +74,12 @@ pub fn parameters(program: &Program<'_, '_>, function: Op, out: &mut VecView<Par
             if unknown && !push(value, ParamKind::Stride(k), 4) {
                 return false;
             }
+        }
+    }
+    for (k, map) in (0u8..).zip(maps) {
+        let Some(rules) = tables.units.tensor_maps.get(usize::from(map.map)) else { return false };
+        if !push_block(map.memref, ParamKind::Map(k), rules.block.0, rules.block.1) {
+            return false;
         }
     }
     true

@@ -22,6 +22,7 @@ impl Context<'_, '_, '_, '_> {
     #[inline(never)]
     pub(super) fn enter_loop(&mut self, op: Op, open: &mut Open) -> Result<OpenLoop, EmitError> {
         let parts = self.program.counted_loop(op).ok_or(EmitError::Unplanned(op))?;
+        self.wait_for_open(open)?;
         // Carried tiles get their registers, and their start, before anything else.
         for k in 0..self.program.carried(op).count() {
             let Some(carried) = self.program.carried(op).nth(k) else { break };
@@ -70,6 +71,7 @@ impl Context<'_, '_, '_, '_> {
             for inner in self.program.inside(op) {
                 self.meet(inner, &mut end, false)?;
             }
+            let _ = end.take_waits();
             if !end.exceeds(&entry) {
                 break;
             }
@@ -80,8 +82,9 @@ impl Context<'_, '_, '_, '_> {
     }
 
     #[inline(never)]
-    pub(super) fn leave_loop(&mut self, l: &OpenLoop) -> Result<(), EmitError> {
+    pub(super) fn leave_loop(&mut self, l: &OpenLoop, open: &mut Open) -> Result<(), EmitError> {
         let op = l.parts.op;
+        self.wait_for_open(open)?;
         for k in 0..self.program.carried(op).count() {
             let Some(carried) = self.program.carried(op).nth(k) else { break };
             let (Some(argument), Some(yielded)) = (self.held_by(carried.argument), carried.yielded) else { continue };
@@ -125,7 +128,7 @@ impl Context<'_, '_, '_, '_> {
     }
 
     /// A predicate register of the compare's own class, or nothing where the predicate is implicit.
-    fn predicate(&mut self, compare: lanebook_tables::AtomId) -> Result<Option<Reg>, EmitError> {
+    pub(super) fn predicate(&mut self, compare: lanebook_tables::AtomId) -> Result<Option<Reg>, EmitError> {
         let atom = self.machine.tables.atom(compare).ok_or(StepError::NoAtom(Missing::Frame))?;
         match atom.operands.iter().find(|o| o.role == Role::Def && !o.implicit) {
             Some(o) => Ok(Some(self.steps.tuple(o.class, o.registers)?)),
@@ -134,7 +137,7 @@ impl Context<'_, '_, '_, '_> {
     }
 
     /// A frame atom: predicate where it stands in the text, then the rest in order.
-    fn frame_step(&mut self, atom: lanebook_tables::AtomId, predicate: Option<Reg>, rest: &[Slot]) -> Result<(), EmitError> {
+    pub(super) fn frame_step(&mut self, atom: lanebook_tables::AtomId, predicate: Option<Reg>, rest: &[Slot]) -> Result<(), EmitError> {
         let table = self.machine.tables.atom(atom).ok_or(StepError::NoAtom(Missing::Frame))?;
         let mut args: heapless::Vec<Slot, 6> = heapless::Vec::new();
         let mut left = rest.iter().copied();

@@ -8,6 +8,7 @@
 //! comes from the tables. Needs no formatting machinery: text leaves by `write_str`.
 
 mod address;
+mod completion;
 mod context;
 mod elementwise;
 pub mod finish;
@@ -21,9 +22,11 @@ mod slices;
 pub mod step;
 mod sync;
 mod text;
+mod tiled;
 mod tiles;
 mod walk;
 
+pub use completion::{Completion, MAX_COMPLETIONS};
 pub use context::{Address, Advance, EmitError, Held, MAX_VARIABLES};
 pub use kernel::{Param, ParamKind, parameter_bytes, parameters};
 pub use text::{Kernel, TextError, write_number, write_signed};

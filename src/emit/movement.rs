@@ -4,7 +4,7 @@ use super::address::{delta, immediate_start, memory_sides};
 use super::context::{Context, EmitError};
 use super::lookup::Operand;
 use super::step::{Missing, Pattern, Purpose, Slot, StepError, int, slot};
-use super::sync::{Open, Touched};
+use super::sync::{Open, Touched, Wanted, push};
 use crate::expr::Reg;
 use crate::ir::{Loop, Op};
 use crate::plan::{End, MovePlan, ProductPlan};
@@ -18,13 +18,24 @@ impl Context<'_, '_, '_, '_> {
             self.touched_by_unit(product, &mut out);
         }
         let Some(plan) = self.plan.move_of(op) else { return out };
+        if let Some(tiled) = plan.tiled {
+            let Some(form) = self.machine.tables.units.tiled_moves.get(usize::from(tiled.form)) else { return out };
+            for (kind, end, writes) in [(form.from, plan.from, false), (form.to, plan.to, true)] {
+                if let End::Shared(alloc) = end
+                    && let Some(tile) = self.plan.allocs.get(usize::from(alloc))
+                {
+                    let _ = out.push(Touched { from: tile.offset, to: tile.offset.saturating_add(tile.bytes), kind, writes, completion: tiled.completion });
+                }
+            }
+            return out;
+        }
         for atom in [Some(plan.atom), plan.second].into_iter().flatten() {
             let Some(movement) = self.machine.tables.atom(atom).and_then(|a| a.movement.as_ref()) else { continue };
             for (side, end, writes) in [(&movement.from, plan.from, false), (&movement.to, plan.to, true)] {
                 if let (Space::Shared, End::Shared(alloc)) = (side.space, end)
                     && let Some(tile) = self.plan.allocs.get(usize::from(alloc))
                 {
-                    let _ = out.push(Touched { from: tile.offset, to: tile.offset.saturating_add(tile.bytes), kind: side.access, writes });
+                    let _ = out.push(Touched { from: tile.offset, to: tile.offset.saturating_add(tile.bytes), kind: side.access, writes, completion: None });
                 }
             }
         }
@@ -38,7 +49,7 @@ impl Context<'_, '_, '_, '_> {
             if let Some(tile) = given.and_then(|given| self.plan.allocs.get(usize::from(given.alloc)))
                 && let Some(how) = atom.shared(number)
             {
-                let _ = out.push(Touched { from: tile.offset, to: tile.offset.saturating_add(tile.bytes), kind: how.access, writes: false });
+                let _ = out.push(Touched { from: tile.offset, to: tile.offset.saturating_add(tile.bytes), kind: how.access, writes: false, completion: None });
             }
         }
     }
@@ -48,10 +59,30 @@ impl Context<'_, '_, '_, '_> {
         if touched.is_empty() {
             return Ok(());
         }
-        self.steps.purpose = Purpose::Sync;
         let (tables, arch) = (self.machine.tables, self.machine.arch);
-        let steps = if emit { Some(&mut self.steps) } else { None };
-        Ok(open.meet(tables, arch, touched.as_slice(), steps)?)
+        let wanted = open.meet(tables, arch, touched.as_slice())?;
+        if !emit {
+            return Ok(());
+        }
+        for barrier in [false, true] {
+            for wanted in &wanted {
+                self.steps.purpose = Purpose::Sync;
+                match wanted {
+                    Wanted::Step(step) if step.barrier == barrier => push(tables, step, &mut self.steps)?,
+                    Wanted::Wait(number) if !barrier => self.wait(*number)?,
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for everything that is open and completes on an object: no loop begins or ends before that.
+    pub(super) fn wait_for_open(&mut self, open: &mut Open) -> Result<(), EmitError> {
+        for number in open.take_waits() {
+            self.wait(number)?;
+        }
+        Ok(())
     }
 
     #[inline(never)]
@@ -62,6 +93,9 @@ impl Context<'_, '_, '_, '_> {
         if self.is_sliced(op) {
             // The product that reads the tile loads it; what must stand before the load stands here.
             return self.meet(op, open, true);
+        }
+        if plan.tiled.is_some() {
+            return self.tiled_movement(&plan, open);
         }
         // The tile's registers.
         let tile = match (plan.from, plan.to) {

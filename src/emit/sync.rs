@@ -18,7 +18,21 @@ pub struct Touched {
     pub kind: AccessId,
     /// It writes.
     pub writes: bool,
+    /// The completion object whose phase ends with it and has not been waited for.
+    pub completion: Option<u8>,
 }
+
+/// What has to stand before an operation.
+#[derive(Copy, Clone, Debug)]
+pub enum Wanted<'t> {
+    /// An instruction.
+    Step(SyncStep<'t>),
+    /// The wait for a completion object's phase.
+    Wait(u8),
+}
+
+/// What has to stand before an operation, barriers last.
+pub type WantedSteps<'t> = heapless::Vec<Wanted<'t>, STEPS>;
 
 /// Most kinds of accesses that can be open at once.
 const OPEN: usize = 64;
@@ -53,11 +67,12 @@ impl Open {
         self.list.push(touched).map_err(|_| StepError::NoAtom(Missing::Sync { producer: touched.kind.0, consumer: touched.kind.0 }))
     }
 
-    /// Orders `accesses` after everything open that they conflict with, then opens them. Steps go to `steps`, unless
-    /// this is only a rehearsal (`None`).
-    pub fn meet(&mut self, tables: &Tables<'_>, arch: &Arch<'_>, accesses: &[Touched], steps: Option<&mut Steps<'_>>) -> Result<(), StepError> {
-        let mut wanted: heapless::Vec<SyncStep<'_>, STEPS> = heapless::Vec::new();
-        let mut settled: heapless::Vec<(AccessId, bool), STEPS> = heapless::Vec::new();
+    /// Orders `accesses` after everything open that they conflict with, then opens them. The answer is what has to stand between; where it
+    /// does not, this was only a rehearsal.
+    pub fn meet<'t>(&mut self, tables: &Tables<'t>, arch: &Arch<'t>, accesses: &[Touched]) -> Result<WantedSteps<'t>, StepError> {
+        let mut wanted: WantedSteps<'t> = heapless::Vec::new();
+        let mut settled: heapless::Vec<(AccessId, bool, Option<u8>), STEPS> = heapless::Vec::new();
+        let wait = tables.units.completions.iter().find(|c| arch.features.contains(&c.feature)).map(|c| c.wait);
         for now in accesses {
             for before in &self.list {
                 let apart = before.to <= now.from || now.to <= before.from;
@@ -67,28 +82,39 @@ impl Open {
                 let missing = StepError::NoAtom(Missing::Sync { producer: before.kind.0, consumer: now.kind.0 });
                 let rule = rule(arch, before.kind, now.kind).ok_or(missing)?;
                 for step in rule.steps {
-                    if !wanted.iter().any(|w| same(w, step)) {
-                        wanted.push(*step).map_err(|_| missing)?;
+                    let step = match before.completion {
+                        _ if Some(step.atom) != wait => Wanted::Step(*step),
+                        Some(number) => Wanted::Wait(number),
+                        None => continue, // it has been waited for
+                    };
+                    if !wanted.iter().any(|w| same(w, &step)) {
+                        wanted.push(step).map_err(|_| missing)?;
                     }
                 }
-                let entry = (before.kind, before.writes);
+                let entry = (before.kind, before.writes, before.completion);
                 if !settled.contains(&entry) {
                     settled.push(entry).map_err(|_| missing)?;
                 }
             }
         }
-        if let Some(steps) = steps {
-            for barrier in [false, true] {
-                for step in wanted.iter().filter(|s| s.barrier == barrier) {
-                    push(tables, step, steps)?;
-                }
-            }
-        }
-        self.list.retain(|t| !settled.contains(&(t.kind, t.writes)));
+        self.list.retain(|t| !settled.contains(&(t.kind, t.writes, t.completion)));
         for &t in accesses {
             self.add(t)?;
         }
-        Ok(())
+        Ok(wanted)
+    }
+
+    /// The completion objects that nothing has waited for, each once. From here on they have been.
+    pub fn take_waits(&mut self) -> heapless::Vec<u8, OPEN> {
+        let mut out = heapless::Vec::new();
+        for t in &mut self.list {
+            if let Some(number) = t.completion.take()
+                && !out.contains(&number)
+            {
+                let _ = out.push(number);
+            }
+        }
+        out
     }
 }
 
@@ -103,15 +129,19 @@ pub fn around(tables: &Tables<'_>, arch: &Arch<'_>, kind: AccessId, before: bool
     Ok(())
 }
 
-fn same(a: &SyncStep<'_>, b: &SyncStep<'_>) -> bool {
-    a.atom == b.atom && a.immediates == b.immediates
+fn same(a: &Wanted<'_>, b: &Wanted<'_>) -> bool {
+    match (a, b) {
+        (Wanted::Step(a), Wanted::Step(b)) => a.atom == b.atom && a.immediates == b.immediates,
+        (Wanted::Wait(a), Wanted::Wait(b)) => a == b,
+        _ => false,
+    }
 }
 
 fn rule<'t>(arch: &Arch<'t>, producer: AccessId, consumer: AccessId) -> Option<&'t SyncRule<'t>> {
     arch.sync.iter().find(|r| r.producer == producer && r.consumer == consumer)
 }
 
-fn push(tables: &Tables<'_>, step: &SyncStep<'_>, steps: &mut Steps<'_>) -> Result<(), StepError> {
+pub(super) fn push(tables: &Tables<'_>, step: &SyncStep<'_>, steps: &mut Steps<'_>) -> Result<(), StepError> {
     use lanebook_tables::Role;
     let atom = tables.atom(step.atom).ok_or(StepError::NoAtom(Missing::Frame))?;
     let mut args: heapless::Vec<Slot, { super::step::MAX_ARGS }> = heapless::Vec::new();

@@ -1,6 +1,6 @@
 //! Text: allocated steps to assembly, by `write_str` alone.
 
-use super::kernel::{Param, parameter_bytes};
+use super::kernel::{Param, ParamKind, parameter_bytes};
 use super::registers::Usage;
 use super::step::{Pattern, Purpose, Slot, Step, member_offset};
 use core::fmt::Write;
@@ -276,12 +276,14 @@ impl Kernel<'_> {
             if index > 0 {
                 out.write_str(self.isa.param_separator)?;
             }
-            for piece in self.isa.param {
+            let block = matches!(param.kind, ParamKind::Map(_));
+            for piece in if block { self.isa.param_block } else { self.isa.param } {
                 match *piece {
                     Piece::Text(text) => out.write_str(text)?,
                     Piece::Frame("index") => write_number(out, index as u64)?,
                     Piece::Frame("bits") => write_number(out, u64::from(param.bytes).saturating_mul(8))?,
                     Piece::Frame("bytes") => write_number(out, u64::from(param.bytes))?,
+                    Piece::Frame("align") => write_number(out, u64::from(param.align))?,
                     Piece::Frame("offset") => write_number(out, u64::from(param.offset))?,
                     Piece::Frame("name") => {
                         out.write_str(self.name)?;

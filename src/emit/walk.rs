@@ -18,6 +18,7 @@ impl Context<'_, '_, '_, '_> {
     /// Emits a whole function.
     pub fn function(&mut self, function: Op) -> Result<(), EmitError> {
         let mut open = Open::default();
+        self.make_completions()?;
         let mut loops: heapless::Vec<OpenLoop, MAX_DEPTH> = heapless::Vec::new();
         let mut at = self.program.body(function).and_then(|body| self.program.first(body));
         while let Some(op) = at {
@@ -40,7 +41,7 @@ impl Context<'_, '_, '_, '_> {
                 OpRole::Constant | OpRole::Alloc | OpRole::Return | OpRole::Index => {}
                 OpRole::Yield => {
                     if let Some(l) = loops.last().copied() {
-                        self.leave_loop(&l)?;
+                        self.leave_loop(&l, &mut open)?;
                         let _ = loops.pop();
                         if !loops.is_empty() {
                             // What was computed inside an outer loop need not have been computed after it.
@@ -59,6 +60,7 @@ impl Context<'_, '_, '_, '_> {
         if !loops.is_empty() {
             return Err(EmitError::Unplanned(function));
         }
+        self.wait_for_open(&mut open)?;
         self.steps.purpose = Purpose::Control;
         let end = self.machine.isa.end;
         Ok(self.steps.append(end, &[])?)

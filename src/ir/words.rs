@@ -32,6 +32,7 @@ const WORDS: &[&str] = &[
     "div",
     "prefix",
     "nv_tileas.layout",
+    "mover",
 ];
 
 /// Attribute: work items in a block, on a function.
@@ -75,6 +76,8 @@ pub const VISIBILITY: &str = "visibility";
 pub const RESULTS: &str = "results";
 /// Attribute: buffers of a pipeline.
 pub const DEPTH: &str = "depth";
+/// Attribute: the instruction that a copy has to be made of, by its name in the tables.
+pub const MOVER: &str = "mover";
 /// Attribute: how many groups of asynchronous copies may be under way.
 pub const NUM: &str = "num";
 

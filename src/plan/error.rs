@@ -115,6 +115,10 @@ pub enum PlanPool {
     Moves,
     /// Products.
     Products,
+    /// Tensor maps.
+    Maps,
+    /// Completion objects.
+    Completions,
     /// Movers of the architecture.
     Movers,
     /// Loads of copies through registers.

@@ -1,6 +1,7 @@
 //! A movement as instances of one atom, and the reasons why it is none.
 
 use crate::map::{Columns, Grid};
+use crate::unit::map::Rule as MapRule;
 
 /// A movement decomposed into instances of one atom.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -119,6 +120,15 @@ pub enum Reject {
     Copies,
     /// The atom's facts are not native here: the assembler would expand it.
     NotNative,
+    /// A rule of copies through tensor maps is broken.
+    Tensor {
+        /// Which.
+        rule: MapRule,
+        /// What was found.
+        found: u32,
+        /// What was needed: a multiple, the most, or just that.
+        needed: u32,
+    },
     /// No descriptor of the matrix unit describes this layout.
     Descriptor,
     /// The tile has no such movement (its form of addressing is not available here).

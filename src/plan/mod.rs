@@ -5,10 +5,12 @@
 mod error;
 mod fit;
 mod product;
+mod tiled;
 
 pub use error::{PlanError, PlanPool, Unwritable};
 pub use fit::{Fit, Reject};
 pub use product::Product;
+pub use tiled::{MAP_RANK, MapPlan, TiledPlan};
 
 use crate::ir::{Op, Value};
 use crate::map::{Conflicts, Fragment, MemoryMap, SharedLayout, TileShape};
@@ -54,6 +56,8 @@ pub struct GlobalPlan {
     pub outer_bytes: Option<u32>,
     /// Certain alignment in bytes of the tile's start and of the outer stride.
     pub align: u32,
+    /// Certain alignment in bytes of the tensor's first element, and of its outer stride.
+    pub tensor_align: (u32, u32),
     /// The tile's map.
     pub map: MemoryMap,
 }
@@ -95,6 +99,8 @@ pub struct MovePlan {
     pub atom: AtomId,
     /// The second atom of a pair (registers to shared memory).
     pub second: Option<AtomId>,
+    /// Where one thread starts copies of whole boxes: through which map. The atom's slots and the group's warps have no part in them.
+    pub tiled: Option<TiledPlan>,
     /// Decomposition.
     pub fit: Fit,
     /// Where from.
@@ -181,10 +187,16 @@ pub struct Plan<'s> {
     pub moves: &'s mut VecView<MovePlan>,
     /// Products, in program order.
     pub products: &'s mut VecView<ProductPlan>,
+    /// Tensor maps that the caller passes behind all other parameters, in their order.
+    pub maps: &'s mut VecView<MapPlan>,
     /// Losers, in the order in which they were looked at.
     pub losers: &'s mut VecView<Loser>,
     /// Losers for which there was no room in `losers`.
     pub losers_dropped: u32,
+    /// Completion objects of the group, one after the other; set by placement.
+    pub completions: u8,
+    /// Where the first of them is, in bytes from the group's shared segment.
+    pub completion_offset: u32,
     /// Bytes of shared memory; set by placement.
     pub shared_bytes: u32,
     /// Alignment of the shared segment.
@@ -199,6 +211,8 @@ impl Plan<'_> {
         self.globals.clear();
         self.moves.clear();
         self.products.clear();
+        self.maps.clear();
+        (self.completions, self.completion_offset) = (0, 0);
         self.losers.clear();
         self.losers_dropped = 0;
         self.shared_bytes = 0;

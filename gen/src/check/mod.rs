@@ -11,6 +11,7 @@ pub mod operands;
 pub mod params;
 pub mod sync;
 pub mod template;
+mod tiled;
 pub mod units;
 
 use crate::diagnostics::Diagnostics;

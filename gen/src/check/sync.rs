@@ -1,6 +1,6 @@
 //! Synchronisation, counters and hazards speak of atoms that the architecture has and of operands that these have.
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::model::{Arch, HwModel};
+use crate::model::{Arch, HwModel, Step};
 use crate::source::Span;
 use crate::suggest::remedy;
 use lanebook_tables::{AtomId, Role};
@@ -20,7 +20,7 @@ pub fn check(model: &HwModel) -> Diagnostics {
 }
 
 /// The atom is one of the architecture's.
-fn present(model: &HwModel, arch: &Arch, atom: AtomId, at: Span, diags: &mut Diagnostics) {
+pub(super) fn present(model: &HwModel, arch: &Arch, atom: AtomId, at: Span, diags: &mut Diagnostics) {
     if arch.whole && !arch.atoms.iter().any(|a| a.atom == atom) {
         let atom = model.atom(atom);
         diags.push(
@@ -34,6 +34,13 @@ fn present(model: &HwModel, arch: &Arch, atom: AtomId, at: Span, diags: &mut Dia
 fn steps(model: &HwModel, arch: &Arch, diags: &mut Diagnostics) {
     for step in arch.sync.iter().flat_map(|rule| &rule.steps) {
         present(model, arch, step.atom.value, step.atom.span, diags);
+        immediates_of(model, step, diags);
+    }
+}
+
+/// All immediates of a step's atom have values in their ranges, and nothing else has.
+pub(super) fn immediates_of(model: &HwModel, step: &Step, diags: &mut Diagnostics) {
+    {
         let atom = model.atom(step.atom.value);
         for (_, operand) in atom.immediates() {
             match step.immediates.get(&operand.name.value) {

@@ -24,6 +24,7 @@ pub fn check(model: &HwModel) -> Diagnostics {
     shapes(units, &mut diags);
     maps(units, &mut diags);
     operands(model, &mut diags);
+    diags.extend(super::tiled::check(model));
     diags
 }
 

@@ -15,7 +15,7 @@ pub const FRAME_WORDS: [&str; 11] =
 /// Placeholders of a shared-memory declaration.
 pub const SHARED_WORDS: [&str; 2] = ["shared_bytes", "shared_align"];
 /// Placeholders of the text of one parameter.
-pub const PARAM_WORDS: [&str; 6] = ["kernel", "name", "index", "bits", "bytes", "offset"];
+pub const PARAM_WORDS: [&str; 7] = ["kernel", "name", "index", "bits", "bytes", "offset", "align"];
 /// Placeholders of the declaration of one register class.
 pub const REGISTER_WORDS: [&str; 5] = ["class", "declared", "prefix", "count", "bits"];
 
@@ -47,6 +47,8 @@ pub struct Isa {
     pub prologue: Frame,
     /// Once a parameter.
     pub param: Frame,
+    /// Once a parameter that is a block of bytes.
+    pub param_block: Frame,
     /// Between parameters.
     pub param_separator: String,
     /// Once a class.
@@ -93,8 +95,8 @@ pub struct Assembler {
 impl FrameAtoms {
     /// All that are given.
     pub fn iter(&self) -> impl Iterator<Item = AtomId> {
-        let Self { read_thread, load_param32, load_param64, make_uniform, shared_base, branch, branch_if, compare_less, end, nop } = *self;
-        [read_thread, load_param32, load_param64, make_uniform, shared_base, branch, branch_if, compare_less, end, nop].into_iter().flatten()
+        let Self { read_thread, load_param32, load_param64, param_address, make_uniform, shared_base, branch, branch_if, compare_less, end, nop } = *self;
+        [read_thread, load_param32, load_param64, param_address, make_uniform, shared_base, branch, branch_if, compare_less, end, nop].into_iter().flatten()
     }
 }
 
@@ -108,6 +110,7 @@ pub struct FrameAtoms {
     pub read_thread: Option<AtomId>,
     pub load_param32: Option<AtomId>,
     pub load_param64: Option<AtomId>,
+    pub param_address: Option<AtomId>,
     pub make_uniform: Option<AtomId>,
     pub shared_base: Option<AtomId>,
     pub branch: Option<AtomId>,
@@ -181,6 +184,7 @@ pub(super) fn resolve_classes(loaded: &Loaded, model: &mut HwModel, diags: &mut 
             },
             prologue: frame(&isa.prologue, &known(&FRAME_WORDS), diags),
             param: frame(&isa.param, &own(&PARAM_WORDS), diags),
+            param_block: isa.param_block.as_ref().map(|text| frame(text, &own(&PARAM_WORDS), diags)).unwrap_or_default(),
             param_separator: isa.param_separator.clone(),
             register_decl: isa.register_decl.as_ref().map(|text| frame(text, &own(&REGISTER_WORDS), diags)).unwrap_or_default(),
             shared_decl: isa.shared_decl.as_ref().map(|text| frame(text, &own(&SHARED_WORDS), diags)).unwrap_or_default(),
@@ -281,6 +285,7 @@ pub(super) fn resolve_frames(loaded: &Loaded, model: &mut HwModel, diags: &mut D
             read_thread: find(isa.read_thread.as_ref()),
             load_param32: find(Some(&isa.load_param32)),
             load_param64: find(Some(&isa.load_param64)),
+            param_address: find(isa.param_address.as_ref()),
             make_uniform: find(isa.make_uniform.as_ref()),
             shared_base: find(isa.shared_base.as_ref()),
             branch: find(isa.branch.as_ref()),

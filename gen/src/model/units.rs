@@ -2,6 +2,7 @@
 //!
 //! A group that holds such facts is a feature. Fields of descriptors are complete (what `extends` takes over, and the
 //! values that are swizzle modes, stand in each), layouts are parsed, references between the facts are numbers.
+use super::archs::Step;
 use super::words::{Words, need_source, status};
 use super::{HwModel, Names};
 use crate::diagnostics::{Diagnostic, Diagnostics};
@@ -13,7 +14,7 @@ use crate::source::Span;
 use crate::spanned::Spanned;
 use lanebook_layout::num::SymNames;
 use lanebook_layout::{AxisId, Iter};
-use lanebook_tables::{Amount, FeatureId, FieldRole, SourceId, TileIter};
+use lanebook_tables::{AccessId, Amount, AtomId, FeatureId, FieldRole, SourceId, Space, TileIter};
 
 /// A fact as it is written, with what its group adds.
 #[derive(Clone, Debug)]
@@ -81,6 +82,31 @@ impl Tile {
     }
 }
 
+/// A tiled copy's references.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)] // the fields are those of `lanebook_tables::TiledMove`
+pub struct TiledMove {
+    pub atom: AtomId,
+    pub loads: bool,
+    pub from: AccessId,
+    pub to: AccessId,
+    pub on: u8,
+    pub shared: u8,
+    pub tensor: u8,
+    pub at: Vec<u8>,
+    pub signal: Option<u8>,
+}
+
+/// A completion object's references.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)] // the fields are those of `lanebook_tables::CompletionObject`
+pub struct Completion {
+    pub init: AtomId,
+    pub publish: Vec<Step>,
+    pub expect: AtomId,
+    pub wait: AtomId,
+}
+
 /// All facts about matrix units.
 #[derive(Clone, Debug, Default)]
 pub struct Units {
@@ -102,6 +128,10 @@ pub struct Units {
     pub shapes: Vec<Fact<s::UnitShape>>,
     /// Tiled copies.
     pub tensor_maps: Vec<Fact<s::TensorMap>>,
+    /// Instructions of tiled copies.
+    pub tiled_moves: Vec<(Fact<s::TiledMove>, TiledMove)>,
+    /// Completion objects.
+    pub completions: Vec<(Fact<s::CompletionObject>, Completion)>,
 }
 
 impl Units {
@@ -172,7 +202,7 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
     let words = Words::of(model);
     let mut units = Units::default();
     let (mut swizzle_names, mut descriptor_names, mut tile_names, mut tensor_names) = (Names::default(), Names::default(), Names::default(), Names::default());
-    let mut move_names = Names::default();
+    let (mut move_names, mut tiled_names) = (Names::default(), Names::default());
     let groups = || loaded.groups.iter().filter(|g| !g.units.is_empty());
     units.features = groups().map(|g| g.group.name.clone()).collect();
     // Modes first: fields of descriptors and tiles refer to them.
@@ -231,6 +261,16 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
             for e in &u.tensor_maps {
                 units.tensor_maps.push(r.fact(e, (e.status, &e.sources), "tensor map"));
             }
+            for e in &u.tiled_moves {
+                if let (true, Some(references)) = (tiled_names.declare(&e.name, 0, "tiled move", r.diags), tiled_move(e, model, r.diags)) {
+                    units.tiled_moves.push((r.fact(e, (e.status, &e.sources), "tiled move"), references));
+                }
+            }
+            for e in &u.completions {
+                if let (true, Some(references)) = (tiled_names.declare(&e.name, 0, "completion object", r.diags), completion(e, model, r.diags)) {
+                    units.completions.push((r.fact(e, (e.status, &e.sources), "completion object"), references));
+                }
+            }
         }
     }
     for shape in &units.shapes {
@@ -248,6 +288,62 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
         }
     }
     model.units = units;
+}
+
+/// The atom, and its operand of each name.
+fn operand_of(atom: AtomId, name: &Name, model: &HwModel, diags: &mut Diagnostics) -> Option<u8> {
+    let found = model.atom(atom).operand(name);
+    if found.is_none() {
+        let known = model.atom(atom).operands.iter().map(|o| o.name.as_str());
+        let help = crate::suggest::remedy(name, known, "name one of the atom's operands");
+        diags.push(Diagnostic::at(name.span, format!("`{}` has no operand `{}`", model.atom(atom).name.value, name.value)).help(help));
+    }
+    found
+}
+
+fn tiled_move(e: &s::TiledMove, model: &HwModel, diags: &mut Diagnostics) -> Option<TiledMove> {
+    let atom = AtomId(model.atom_names.find(&e.atom, "atom", diags)?);
+    let access = |name: &Name, diags: &mut Diagnostics| model.access_names.find(name, "access kind", diags).map(AccessId);
+    let (from, to) = (access(&e.from, diags), access(&e.to, diags));
+    let mut operand = |name: &Name| operand_of(atom, name, model, diags);
+    let (on, shared, tensor) = (operand(&e.on), operand(&e.shared), operand(&e.tensor));
+    let at: Vec<Option<u8>> = e.at.iter().map(&mut operand).collect();
+    let signal = e.signal.as_ref().map(operand);
+    let (from, to) = (from?, to?);
+    let space = |access: AccessId| model.accesses.get(access.index()).map(|a| a.space);
+    let loads = match (space(from), space(to)) {
+        (Some(Space::Global), Some(Space::Shared)) => true,
+        (Some(Space::Shared), Some(Space::Global)) => false,
+        _ => {
+            diags.push(
+                Diagnostic::at(e.from.span, "a tiled copy leads from global to shared memory or back")
+                    .note(e.to.span, "to here")
+                    .help("correct `from` or `to`"),
+            );
+            return None;
+        }
+    };
+    let signal = match signal {
+        Some(found) => Some(found?),
+        None => None,
+    };
+    Some(TiledMove { atom, loads, from, to, on: on?, shared: shared?, tensor: tensor?, at: at.into_iter().collect::<Option<Vec<u8>>>()?, signal })
+}
+
+fn completion(e: &s::CompletionObject, model: &HwModel, diags: &mut Diagnostics) -> Option<Completion> {
+    let mut find = |name: &Name| model.atom_names.find(name, "atom", diags).map(AtomId);
+    let (init, expect, wait) = (find(&e.init), find(&e.expect), find(&e.wait));
+    let step = |step: &Spanned<crate::schema::Step>| {
+        Some(Step {
+            atom: Spanned { value: find(&step.atom)?, span: step.atom.span },
+            immediates: step.immediates.clone(),
+            after_producer: step.place == crate::schema::Place::AfterProducer,
+            barrier: step.barrier,
+            span: step.span,
+        })
+    };
+    let publish: Vec<Option<Step>> = e.publish.iter().map(step).collect();
+    Some(Completion { init: init?, publish: publish.into_iter().collect::<Option<Vec<Step>>>()?, expect: expect?, wait: wait? })
 }
 
 /// The descriptor with what it takes over from another one that was declared before.

@@ -75,8 +75,8 @@ structs! {
     Tables<'_> { isas, archs, atoms, dtypes, ops, rules, accesses, tags, sources, units, weights, anchors, arch_names, atom_names, dtype_names, op_names }
     NameMap<'_> { key, displacements, entries }
     Isa<'_> {
-        name, classes, tuples, prologue, param, param_separator, register_decl, shared_decl, shared_decl_dynamic, epilogue, label_suffix, comment, param_base,
-        thread_register, read_thread, load_param32, load_param64, make_uniform, shared_base, branch, branch_if, compare_less, end, nop,
+        name, classes, tuples, prologue, param, param_block, param_separator, register_decl, shared_decl, shared_decl_dynamic, epilogue, label_suffix, comment, param_base,
+        thread_register, read_thread, load_param32, load_param64, param_address, make_uniform, shared_base, branch, branch_if, compare_less, end, nop,
     }
     Operandless<'_> { class, number, count, text }
     RegisterClass<'_> { name, prefix, bits, kind, declared, pool, tuple_align }
@@ -115,7 +115,7 @@ structs! {
     RuleSet<'_> { language, isa, phase, roots }
     TileBuild { op, arity, like, layout, through }
     Pass<'_> { name, steps }
-    Units<'_> { features, descriptors, swizzles, operand_tiles, tensor_memories, tensor_tiles, tensor_moves, shapes, tensor_maps }
+    Units<'_> { features, descriptors, swizzles, operand_tiles, tensor_memories, tensor_tiles, tensor_moves, shapes, tensor_maps, tiled_moves, completions }
     Descriptor<'_> { name, feature, bits, fields, status, sources }
     Field<'_> { name, at, bits, scale, range, values, role }
     SwizzleMode<'_> { name, feature, xor, span_bytes, atom_bytes, repeat_bytes, codes, status, sources }
@@ -131,9 +131,11 @@ structs! {
     UnitShape<'_> { kind, feature, blocks, stationary, sparse, m, n, k, descriptor, status, sources }
     Steps { low, high, step }
     TensorMap<'_> {
-        name, feature, encoding, rank, box_max, box_bytes, step_max, extent_max, stride_bytes, stride_limit, base_bytes, shared_bytes, elements,
+        name, feature, encoding, block, rank, box_max, box_bytes, step_max, extent_max, stride_bytes, stride_limit, base_bytes, shared_bytes, elements,
         interleaves, fills, promotions, status, sources,
     }
+    TiledMove<'_> { name, feature, atom, map, loads, from, to, on, shared, tensor, at, signal, status, sources }
+    CompletionObject<'_> { name, feature, bytes, init, publish, expect, wait, most_bytes, status, sources }
     MapElement<'_> { name, bits, shared_bits, align_bytes, box_inner, extent_multiple, codes }
     Interleave<'_> { name, rank_min, align_bytes, swizzle, rows, codes }
     Anchors<'_> { warps, targets, dtypes, meanings, accesses, units, candidates }

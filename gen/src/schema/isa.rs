@@ -29,6 +29,8 @@ pub struct Isa {
     pub prologue: Spanned<String>,
     /// Once a parameter.
     pub param: Spanned<String>,
+    /// Once a parameter that is a block of bytes.
+    pub param_block: Option<Spanned<String>>,
     /// Between parameters.
     pub param_separator: String,
     /// Once a class.
@@ -53,6 +55,8 @@ pub struct Isa {
     pub load_param32: Name,
     /// Atom.
     pub load_param64: Name,
+    /// Atom.
+    pub param_address: Option<Name>,
     /// Atom.
     pub make_uniform: Option<Name>,
     /// Atom.
@@ -122,6 +126,7 @@ pub struct IsaPart {
     pub tuples: Option<Tuples>,
     pub prologue: Option<Spanned<String>>,
     pub param: Option<Spanned<String>>,
+    pub param_block: Option<Spanned<String>>,
     pub param_separator: Option<String>,
     pub register_decl: Option<Spanned<String>>,
     pub shared_decl: Option<Spanned<String>>,
@@ -134,6 +139,7 @@ pub struct IsaPart {
     pub read_thread: Option<Name>,
     pub load_param32: Option<Name>,
     pub load_param64: Option<Name>,
+    pub param_address: Option<Name>,
     pub make_uniform: Option<Name>,
     pub shared_base: Option<Name>,
     pub branch: Option<Name>,
@@ -164,6 +170,7 @@ impl IsaPart {
             tuples: self.tuples.or_else(|| parent.map(|p| p.tuples)).ok_or("tuples")?,
             prologue: self.prologue.or_else(|| parent.map(|p| p.prologue.clone())).ok_or("prologue")?,
             param: self.param.or_else(|| parent.map(|p| p.param.clone())).ok_or("param")?,
+            param_block: self.param_block.or_else(|| parent.and_then(|p| p.param_block.clone())),
             param_separator: self.param_separator.or_else(|| parent.map(|p| p.param_separator.clone())).ok_or("param_separator")?,
             register_decl: self.register_decl.or_else(|| parent.and_then(|p| p.register_decl.clone())),
             shared_decl: self.shared_decl.or_else(|| parent.and_then(|p| p.shared_decl.clone())),
@@ -176,6 +183,7 @@ impl IsaPart {
             read_thread: self.read_thread.or_else(|| parent.and_then(|p| p.read_thread.clone())),
             load_param32: self.load_param32.or_else(|| parent.map(|p| p.load_param32.clone())).ok_or("load_param32")?,
             load_param64: self.load_param64.or_else(|| parent.map(|p| p.load_param64.clone())).ok_or("load_param64")?,
+            param_address: self.param_address.or_else(|| parent.and_then(|p| p.param_address.clone())),
             make_uniform: self.make_uniform.or_else(|| parent.and_then(|p| p.make_uniform.clone())),
             shared_base: self.shared_base.or_else(|| parent.and_then(|p| p.shared_base.clone())),
             branch: self.branch.or_else(|| parent.and_then(|p| p.branch.clone())),

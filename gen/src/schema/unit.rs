@@ -27,6 +27,10 @@ pub struct Units {
     pub shapes: Vec<Entry>,
     /// [`TensorMap`] each.
     pub tensor_maps: Vec<Entry>,
+    /// [`TiledMove`] each.
+    pub tiled_moves: Vec<Entry>,
+    /// [`CompletionObject`] each.
+    pub completions: Vec<Entry>,
 }
 
 /// A bit-field table.
@@ -282,6 +286,7 @@ fn one() -> u8 {
 pub struct TensorMap {
     pub name: Name,
     pub encoding: Name,
+    pub block: (u8, u8),
     pub rank: (u8, u8),
     pub box_max: u16,
     pub box_bytes: u16,
@@ -331,4 +336,62 @@ pub struct Interleave {
     #[serde(default)]
     pub rows: bool,
     pub codes: Codes,
+}
+
+/// An instruction that copies a box through a tensor map.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "tiled move")]
+pub struct TiledMove {
+    /// Its name.
+    pub name: Name,
+    /// The instruction; one thread starts it.
+    pub atom: Name,
+    /// The tensor map whose rules hold.
+    pub map: Name,
+    /// Kind of the access that reads.
+    pub from: Name,
+    /// Kind of the access that writes.
+    pub to: Name,
+    /// Operand: the predicate of that thread.
+    pub on: Name,
+    /// Operand: address in shared memory.
+    pub shared: Name,
+    /// Operand: address of the tensor map.
+    pub tensor: Name,
+    /// Operands: coordinates, innermost first.
+    pub at: Spanned<Vec<Name>>,
+    /// Operand: address of the completion object.
+    pub signal: Option<Name>,
+    /// How sure it is; else the group's.
+    pub status: Option<Status>,
+    /// Where it comes from; else the group's.
+    pub sources: Option<Vec<Name>>,
+    /// For people.
+    pub note: Option<String>,
+}
+
+/// An object in shared memory that work of units completes on.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "completion object")]
+pub struct CompletionObject {
+    /// Its name.
+    pub name: Name,
+    /// Size and alignment.
+    pub bytes: u16,
+    /// Most bytes that a phase counts.
+    pub most_bytes: u32,
+    /// Makes one: (predicate, address, arrivals).
+    pub init: Name,
+    /// What stands between the making of all and their first use.
+    pub publish: Vec<Spanned<super::Step>>,
+    /// Arrives and announces bytes: (predicate, address, bytes).
+    pub expect: Name,
+    /// Waits for the end of the phase with a parity: (address, parity).
+    pub wait: Name,
+    /// How sure it is; else the group's.
+    pub status: Option<Status>,
+    /// Where it comes from; else the group's.
+    pub sources: Option<Vec<Name>>,
+    /// For people.
+    pub note: Option<String>,
 }

@@ -14,6 +14,8 @@ pub struct Isa<'a> {
     pub prologue: &'a [Piece<'a>],
     /// Written once for each kernel parameter inside the prologue's `{params}`.
     pub param: &'a [Piece<'a>],
+    /// The same for a parameter that is a block of bytes; empty where there are none.
+    pub param_block: &'a [Piece<'a>],
     /// Text between two parameters.
     pub param_separator: &'a str,
     /// Written once for each register class that the kernel uses inside `{registers}`.
@@ -38,6 +40,8 @@ pub struct Isa<'a> {
     pub load_param32: AtomId,
     /// Atom that loads a 64-bit kernel parameter.
     pub load_param64: AtomId,
+    /// Atom that takes the address of a parameter that is a block of bytes: operands (register, number of the parameter).
+    pub param_address: Option<AtomId>,
     /// Atom that turns a value known to be equal in all lanes of a wave into a scalar register, if scalars are a class of their own.
     pub make_uniform: Option<AtomId>,
     /// Atom that puts the shared segment's base address into a register, if it is not zero.

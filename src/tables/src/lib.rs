@@ -15,6 +15,7 @@ mod op;
 mod param;
 mod rule;
 mod template;
+mod tiled;
 mod unit;
 
 pub use anchor::{
@@ -33,6 +34,7 @@ pub use rule::{
     Rules, TermNode, TileBuild, Weights, Word,
 };
 pub use template::{Pieces, Template};
+pub use tiled::{CompletionObject, TiledMove};
 pub use unit::{
     Amount, Code, Descriptor, Field, FieldRole, Interleave, Major, MapElement, OperandTile, Steps, SwizzleMode, TensorMap, TensorMemory, TensorMove,
     TensorTile, TensorUse, TileField, TileIter, TileLayout, UnitShape, Units,

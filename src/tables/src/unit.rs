@@ -3,7 +3,7 @@
 //! A *feature* is a group of tables that holds such facts; an architecture lists the features that it has
 //! ([`crate::Arch::features`]), and a fact belongs to it iff its feature is among them. Layouts have parameters
 //! ([`Amount`]) and are never expanded into copies.
-use crate::{FeatureId, SourceId, Status};
+use crate::{CompletionObject, FeatureId, SourceId, Status, TiledMove};
 use lanebook_layout::{AxisId, Swizzle};
 
 /// Everything that tables say about matrix units and their memories. Lists are in the order of their files.
@@ -27,6 +27,10 @@ pub struct Units<'a> {
     pub shapes: &'a [UnitShape<'a>],
     /// Tiled copies.
     pub tensor_maps: &'a [TensorMap<'a>],
+    /// Instructions that copy through tensor maps.
+    pub tiled_moves: &'a [TiledMove<'a>],
+    /// Objects that work of units completes on.
+    pub completions: &'a [CompletionObject<'a>],
 }
 
 impl Units<'_> {
@@ -41,6 +45,8 @@ impl Units<'_> {
         tensor_moves: &[],
         shapes: &[],
         tensor_maps: &[],
+        tiled_moves: &[],
+        completions: &[],
     };
 }
 
@@ -324,6 +330,8 @@ pub struct TensorMap<'a> {
     pub feature: FeatureId,
     /// The encoding of its swizzle modes and other words.
     pub encoding: &'a str,
+    /// Bytes of a map and their alignment, where it is a parameter of a kernel.
+    pub block: (u8, u8),
     /// Fewest and most dimensions.
     pub rank: (u8, u8),
     /// Most elements of a box in each dimension.

@@ -2,6 +2,7 @@
 #![allow(missing_docs)]
 
 use lanebook::TABLES;
+use lanebook_kernels::maps::{KernelMap, kernel_maps, map_params};
 use lanebook_kernels::{Assembler, e4m3, example, try_kernel_text};
 use lanebook_replay::{BankModel, Kernel, Launch, MatrixShape, Memory, Param, run};
 use std::collections::BTreeMap;
@@ -10,14 +11,17 @@ fn archs() -> impl Iterator<Item = &'static str> {
     TABLES.archs.iter().filter(|arch| TABLES.isa(arch.isa).is_some_and(|isa| isa.name == "ptx")).map(|arch| arch.name)
 }
 
+/// A text and the tensor maps that it takes.
+type Built = (String, Vec<KernelMap>);
+
 /// Texts of a program by what follows the two lines that name version and target, each with the architectures that have it.
-fn texts(program: &str, wanted: impl Fn(&str) -> bool) -> BTreeMap<String, Vec<&'static str>> {
-    let mut out: BTreeMap<String, Vec<&'static str>> = BTreeMap::new();
+fn texts(program: &str, wanted: impl Fn(&str) -> bool) -> BTreeMap<Built, Vec<&'static str>> {
+    let mut out: BTreeMap<Built, Vec<&'static str>> = BTreeMap::new();
     for arch in archs().filter(|arch| wanted(arch)) {
         let text = try_kernel_text(program, arch).unwrap_or_else(|e| panic!("{arch}: {e}"));
         Assembler::of(arch).assemble(&text, arch).unwrap_or_else(|said| panic!("{arch}: {said}\n{text}"));
         let body = text.splitn(3, '\n').nth(2).expect("a body").to_string();
-        out.entry(format!(".version 8.0\n.target sm_80\n{body}")).or_default().push(arch);
+        out.entry((format!(".version 8.0\n.target sm_80\n{body}"), kernel_maps(program, arch))).or_default().push(arch);
     }
     out
 }
@@ -33,13 +37,13 @@ enum Stored {
 }
 
 /// Runs a product of 128 x 256 on every text.
-fn product_everywhere(texts: &BTreeMap<String, Vec<&'static str>>, stored: Stored) {
+fn product_everywhere(texts: &BTreeMap<Built, Vec<&'static str>>, stored: Stored) {
     let (m, n, k) = (128u32, 256u32, 128u32);
     let a: Vec<f32> = (0..m * k).map(|i| ((i * 7 + i / k) % 13) as f32 - 6.0).collect();
     let b: Vec<f32> = (0..k * n).map(|i| ((i * 5 + i / n) % 11) as f32 - 5.0).collect();
     let turned: Vec<f32> = if stored == Stored::F16 { b.clone() } else { (0..n * k).map(|i| b[((i % k) * n + i / k) as usize]).collect() };
     let (rows, cols) = if stored == Stored::F16 { (k, n) } else { (n, k) };
-    for (text, archs) in texts {
+    for ((text, maps), archs) in texts {
         let mut memory = Memory::new();
         let narrow = stored == Stored::E4m3Transposed;
         let mut add = |name: &str, v: &[f32]| if narrow { memory.add(name, v.iter().map(|x| e4m3(*x)).collect()) } else { memory.add_f16(name, v) };
@@ -51,6 +55,7 @@ fn product_everywhere(texts: &BTreeMap<String, Vec<&'static str>>, stored: Store
         let matrix = |id, rows: u32, cols: u32| [Param::Buffer(id), Param::U32(rows), Param::U32(cols), Param::U32(cols)];
         let mut params: Vec<Param> = [matrix(ia, m, k), matrix(ib, rows, cols), matrix(ic, m, n)].concat();
         params.extend([Param::U32(0), Param::U32(128), Param::U32(k)]);
+        params.extend(map_params(maps, &[(ia, m, k), (ib, rows, cols), (ic, m, n)], &memory));
         let kernel = Kernel::parse_ptx(text).unwrap_or_else(|e| panic!("{archs:?}: {e}\n{text}"));
         let report = run(&kernel, &Launch::new(128, params).banks(BankModel::nvidia()), &mut memory).unwrap_or_else(|f| panic!("{archs:?}: {f}\n{text}"));
         assert_eq!(report.conflicts(), 0, "{archs:?}: bank conflicts");
@@ -93,12 +98,13 @@ fn eight_bit_gemm_everywhere() {
 fn transpose_everywhere() {
     let (rows, cols) = (128u32, 64u32);
     let a: Vec<f32> = (0..rows * cols).map(|i| i as f32).collect();
-    for (text, archs) in &texts(&example("transpose.tile"), |_| true) {
+    for ((text, maps), archs) in &texts(&example("transpose.tile"), |_| true) {
         let mut memory = Memory::new();
         let (ia, ib) = (memory.add_f32("A", &a), memory.add_f32("B", &vec![-1.0; (rows * cols) as usize]));
         let matrix = |id, r: u32, c: u32| [Param::Buffer(id), Param::U32(r), Param::U32(c), Param::U32(c)];
         let mut params: Vec<Param> = [matrix(ia, rows, cols), matrix(ib, cols, rows)].concat();
         params.extend([Param::U32(64), Param::U32(0)]);
+        params.extend(map_params(maps, &[(ia, rows, cols), (ib, cols, rows)], &memory));
         let kernel = Kernel::parse_ptx(text).unwrap_or_else(|e| panic!("{archs:?}: {e}\n{text}"));
         run(&kernel, &Launch::new(128, params).banks(BankModel::nvidia()), &mut memory).unwrap_or_else(|f| panic!("{archs:?}: {f}\n{text}"));
         let b = memory.f32s(ib);

@@ -1,6 +1,7 @@
 //! Matrix units that read shared memory through descriptors: legal text, right results, and every fault in the protocol caught.
 #![allow(missing_docs)]
 
+use lanebook_kernels::maps::{KernelMap, kernel_maps, map_params};
 use lanebook_kernels::{Assembler, e4m3, example, kernel_text, try_kernel_text};
 use lanebook_replay::{BankModel, FaultKind, Kernel, Launch, MatrixShape, Memory, Param, Report, run};
 
@@ -22,10 +23,12 @@ struct Case {
     element: Element,
     /// B is stored with its rows and columns exchanged.
     transposed: bool,
+    /// The instruction that copies have to be made of.
+    mover: Option<&'static str>,
 }
 
 /// Elements of C that are wrong.
-fn product(text: &str, case: &Case) -> Result<(usize, Report), FaultKind> {
+fn product(text: &str, maps: &[KernelMap], case: &Case) -> Result<(usize, Report), FaultKind> {
     let (m, n, k) = (case.tile.0, case.tile.1, case.k);
     let a: Vec<f32> = (0..m * k).map(|i| ((i * 7 + i / k) % 13) as f32 - 6.0).collect();
     let b: Vec<f32> = (0..k * n).map(|i| ((i * 5 + i / n) % 11) as f32 - 5.0).collect();
@@ -45,6 +48,7 @@ fn product(text: &str, case: &Case) -> Result<(usize, Report), FaultKind> {
     let matrix = |id, rows: u32, cols: u32| [Param::Buffer(id), Param::U32(rows), Param::U32(cols), Param::U32(cols)];
     let mut params: Vec<Param> = [matrix(ia, m, k), matrix(ib, rows, cols), matrix(ic, m, n)].concat();
     params.extend([Param::U32(0), Param::U32(0), Param::U32(k)]);
+    params.extend(map_params(maps, &[(ia, m, k), (ib, rows, cols), (ic, m, n)], &memory));
     let kernel = Kernel::parse_ptx(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let report = run(&kernel, &Launch::new(case.threads, params).banks(BankModel::nvidia()), &mut memory).map_err(|f| f.kind)?;
     let c = memory.f32s(ic);
@@ -63,6 +67,7 @@ fn program(case: &Case) -> String {
         (format!("64x{n}x{t}"), "%k, %n", String::new())
     };
     let operand = if case.transposed { "%t" } else { "%b" };
+    let how = case.mover.map_or(String::new(), |mover| format!(" {{mover = \"{mover}\"}}"));
     format!(
         "func @gemm(%A: memref<?x?x{t}, #gmem> {{align = 16, stride_div = 8}}, %B: memref<?x?x{t}, #gmem> {{align = 16, stride_div = 8}}, \
                     %C: memref<?x?xf32, #gmem> {{align = 16, stride_div = 4}}, %m: index {{div = {m}}}, %n: index {{div = {n}}}, %K: index) {{threads = {threads}}} {{
@@ -70,8 +75,8 @@ fn program(case: &Case) -> String {
   %sb = alloc_tensor : tensor<{b}, #smem>
   %z  = constant 0.0 : tensor<{m}x{n}xf32>
   %r  = scf.for %k = 0 to %K step 64 iter_args(%c = %z) -> tensor<{m}x{n}xf32> {{
-    copy %A[%m, %k], %sa : memref<?x?x{t}, #gmem> -> tensor<{m}x64x{t}, #smem>
-    copy %B[{at}], %sb : memref<?x?x{t}, #gmem> -> tensor<{b}, #smem>
+    copy %A[%m, %k], %sa{how} : memref<?x?x{t}, #gmem> -> tensor<{m}x64x{t}, #smem>
+    copy %B[{at}], %sb{how} : memref<?x?x{t}, #gmem> -> tensor<{b}, #smem>
     %a = tiled_load %sa : tensor<{m}x64x{t}, #smem> -> tensor<{m}x64x{t}>
     %b = tiled_load %sb : tensor<{b}, #smem> -> tensor<{b}>
     {turn}
@@ -94,10 +99,11 @@ fn products_of_many_shapes() {
     {
         for transposed in [false, true] {
             for element in [Element::F16, Element::Bf16] {
-                let case = Case { tile, k: 128, threads, element, transposed };
+                let case = Case { tile, k: 128, threads, element, transposed, mover: None };
                 let text = try_kernel_text(&program(&case), ARCH).unwrap_or_else(|e| panic!("{tile:?} {threads} {transposed}: {e}"));
                 assembler.assemble(&text, ARCH).unwrap_or_else(|said| panic!("{tile:?}: {said}\n{text}"));
-                let (wrong, report) = product(&text, &case).unwrap_or_else(|f| panic!("{tile:?} {threads} {transposed} {element:?}: {f:?}\n{text}"));
+                let (wrong, report) = product(&text, &kernel_maps(&program(&case), ARCH), &case)
+                    .unwrap_or_else(|f| panic!("{tile:?} {threads} {transposed} {element:?}: {f:?}\n{text}"));
                 assert_eq!((wrong, report.conflicts()), (0, 0), "{tile:?} {threads} {transposed} {element:?}");
                 units += usize::from(text.contains("wgmma.mma_async"));
             }
@@ -108,21 +114,21 @@ fn products_of_many_shapes() {
 
 #[test]
 fn eight_bit_products() {
-    let case = Case { tile: (128, 128), k: 256, threads: 128, element: Element::E4m3, transposed: true };
+    let case = Case { tile: (128, 128), k: 256, threads: 128, element: Element::E4m3, transposed: true, mover: None };
     let text = kernel_text(&example("gemm_fp8.tile"), ARCH);
     assert!(text.contains("wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e4m3"), "{text}");
     Assembler::of(ARCH).assemble(&text, ARCH).unwrap_or_else(|said| panic!("{said}\n{text}"));
-    let (wrong, _) = product(&text, &case).unwrap_or_else(|f| panic!("{f:?}\n{text}"));
+    let (wrong, _) = product(&text, &kernel_maps(&example("gemm_fp8.tile"), ARCH), &case).unwrap_or_else(|f| panic!("{f:?}\n{text}"));
     assert_eq!(wrong, 0);
 }
 
 /// What becomes of a text in which one line is changed.
 fn damaged(transposed: bool, change: impl Fn(&str) -> Option<String>) -> Result<usize, FaultKind> {
-    let case = Case { tile: (128, 128), k: 128, threads: 128, element: Element::F16, transposed };
+    let case = Case { tile: (128, 128), k: 128, threads: 128, element: Element::F16, transposed, mover: Some("cp.async.cg.16") };
     let whole = kernel_text(&program(&case), ARCH);
     let text: String = whole.lines().filter_map(&change).map(|line| line + "\n").collect();
     assert_ne!(text, whole);
-    product(&text, &case).map(|(wrong, _)| wrong)
+    product(&text, &[], &case).map(|(wrong, _)| wrong)
 }
 
 fn without(what: &'static str) -> impl Fn(&str) -> Option<String> {

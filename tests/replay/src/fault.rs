@@ -56,6 +56,8 @@ pub enum FaultKind {
     MissingWaitStates,
     /// A register lies outside the declared pool, or a tuple is not aligned.
     RegisterOutsidePool,
+    /// A thread waits for a phase of a barrier in shared memory that never ends.
+    PhaseNeverEnds,
     /// Threads do not all reach the same barrier.
     BarrierDivergence,
     /// A warp-wide instruction is executed by a part of the warp.

@@ -3,6 +3,7 @@
 use crate::bank::BankModel;
 use crate::fault::{Clash, FaultKind};
 use crate::memory::{BufferId, Memory};
+use crate::tensor::TensorMap;
 
 /// One kernel parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -13,6 +14,8 @@ pub enum Param {
     U64(u64),
     /// A binary32 value.
     F32(f32),
+    /// A tensor map.
+    Tensor(TensorMap),
     /// The address of a buffer.
     Buffer(BufferId),
     /// An address within a buffer.
@@ -25,6 +28,7 @@ impl Param {
             Param::U32(v) => v.to_le_bytes().to_vec(),
             Param::F32(v) => v.to_le_bytes().to_vec(),
             Param::U64(v) => v.to_le_bytes().to_vec(),
+            Param::Tensor(map) => map.bytes(),
             Param::Buffer(id) => memory.address(id).to_le_bytes().to_vec(),
             Param::BufferAt(id, offset) => (memory.address(id) + offset).to_le_bytes().to_vec(),
         }
@@ -100,7 +104,7 @@ impl Launch {
         let mut area = Vec::new();
         for param in &self.params {
             let bytes = param.bytes(memory);
-            area.resize(area.len().next_multiple_of(bytes.len()), 0);
+            area.resize(area.len().next_multiple_of(bytes.len().min(crate::tensor::MAP_ALIGN)), 0);
             area.extend(bytes);
         }
         area

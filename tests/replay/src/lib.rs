@@ -13,8 +13,8 @@
 //! Nothing is skipped: a statement that is not understood is a [`ParseFault`].
 //!
 //! Not modelled: time; races in global memory and between blocks (but every buffer counts how often
-//! each byte was written, [`Memory::write_counts`]); uninitialised global memory; clusters, mbarrier,
-//! TMA, wgmma, tcgen05; DPP, SDWA, packed and transcendental arithmetic, atomics; 8-bit and smaller
+//! each byte was written, [`Memory::write_counts`]); uninitialised global memory; clusters, stores
+//! through tensor maps, tcgen05; DPP, SDWA, packed and transcendental arithmetic, atomics; 8-bit and smaller
 //! tags (a tag stands for 16 bits); the order of additions within a matrix instruction (sums are
 //! exact, then rounded once, so tests should use small integers).
 //!
@@ -51,6 +51,7 @@ pub mod memory;
 pub mod number;
 pub mod report;
 pub mod tags;
+pub mod tensor;
 
 mod amd;
 mod ptx;
@@ -64,6 +65,7 @@ pub use fault::{Fault, FaultKind, ParseFault};
 pub use launch::{Launch, Param};
 pub use memory::{BufferId, MatrixShape, Memory, Origin};
 pub use report::{Access, InstructionCount, MatrixEvent, Report, SharedSite, Space};
+pub use tensor::TensorMap;
 
 enum Body {
     Ptx(ptx::Program),

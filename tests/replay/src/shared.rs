@@ -8,7 +8,7 @@
 //! An asynchronous copy marks its bytes from issue to completion; any use in between is a fault. On
 //! completion it counts as a write by the issuing thread at that time.
 //!
-//! Not modelled: partial visibility (proxies), clusters, named barriers across blocks.
+//! Not modelled: clusters, named barriers across blocks.
 
 use crate::fault::{Clash, FaultKind};
 use crate::tags::Tag;
@@ -50,6 +50,9 @@ pub(crate) struct Shared {
     pending: Vec<u32>,
     /// Written through the generic proxy and not fenced since.
     unfenced: Vec<bool>,
+    /// Warps that read this through the generic proxy and have not fenced since, one bit each.
+    unfenced_reads: Vec<u32>,
+    barriers: Vec<bulk::Barrier>,
     /// Reads of matrix units that are not over.
     held: Vec<u16>,
     copies: Vec<Copy>,
@@ -61,7 +64,8 @@ pub(crate) struct Shared {
 impl Shared {
     /// `base` is the address of byte 0 as instructions see it.
     pub fn new(base: u32, len: u32, threads: u32, warp_lanes: u32, lockstep: bool) -> Self {
-        let (len, warps) = (len as usize, threads.div_ceil(warp_lanes) as usize);
+        // One more warp: the unit that copies (see `bulk`).
+        let (len, warps) = (len as usize, threads.div_ceil(warp_lanes) as usize + 1);
         Shared {
             base,
             warp_lanes,
@@ -74,6 +78,8 @@ impl Shared {
             reads: vec![Read::default(); len * warps],
             pending: vec![0; len],
             unfenced: vec![false; len],
+            unfenced_reads: vec![0; len],
+            barriers: Vec::new(),
             held: vec![0; len],
             copies: Vec::new(),
             now: vec![1; warps],
@@ -126,6 +132,14 @@ impl Shared {
                 self.unfenced[byte] = false;
             }
         }
+        // A warp's reads are fenced when all its lanes fence.
+        for warp in 0..self.warps as u32 {
+            let lanes = warp * self.warp_lanes..(warp + 1) * self.warp_lanes;
+            if lanes.clone().all(|lane| threads.contains(&lane)) {
+                self.unfenced_reads.iter_mut().for_each(|warps| *warps &= !(1 << (warp % 32)));
+            }
+        }
+        self.publish(threads);
     }
 
     /// A matrix unit reads bytes from now on, until it lets them go.
@@ -187,6 +201,15 @@ impl Shared {
 
     /// Reads bytes; `tags` (may be empty) receives one tag for every two bytes from an even address.
     pub fn read(&mut self, me: u32, line: u32, address: u64, out: &mut [u8], tags: &mut [Tag]) -> Result<(), Clash> {
+        self.read_by_unit(me, line, address, out, tags)?;
+        let start = self.span(address, out.len() as u32, me)?;
+        let warp = self.warp(me) as u32 % 32;
+        self.unfenced_reads[start..start + out.len()].iter_mut().for_each(|warps| *warps |= 1 << warp);
+        Ok(())
+    }
+
+    /// The same through the asynchronous proxy.
+    pub fn read_by_unit(&mut self, me: u32, line: u32, address: u64, out: &mut [u8], tags: &mut [Tag]) -> Result<(), Clash> {
         let start = self.span(address, out.len() as u32, me)?;
         for (i, slot) in out.iter_mut().enumerate() {
             let byte = start + i;
@@ -198,6 +221,7 @@ impl Shared {
             self.check_write_order(byte, me, FaultKind::RaceReadAfterWrite, "read")?;
             *slot = self.bytes[byte];
         }
+        self.check_no_barrier(me, start, out.len())?;
         self.note_read(me, line, start, out.len());
         for (i, tag) in tags.iter_mut().enumerate() {
             *tag = if start.is_multiple_of(2) { self.tags[start / 2 + i] } else { 0 };
@@ -233,6 +257,7 @@ impl Shared {
     /// Writes bytes with one tag for every two bytes (from an even address).
     pub fn write(&mut self, me: u32, line: u32, address: u64, data: &[u8], tags: &[Tag]) -> Result<(), Clash> {
         let start = self.span(address, data.len() as u32, me)?;
+        self.check_no_barrier(me, start, data.len())?;
         for byte in start..start + data.len() {
             self.check_not_pending(byte, me, "write")?;
             self.check_not_held(byte, me)?;
@@ -267,6 +292,7 @@ impl Shared {
         self.copies.push(Copy { thread, line, spans: Vec::new() });
         for (me, address, data, tags) in pieces {
             let start = self.span(*address, data.len() as u32, *me)?;
+            self.check_no_barrier(*me, start, data.len())?;
             for byte in start..start + data.len() {
                 self.check_not_pending(byte, *me, "copy started").map_err(|mut c| {
                     c.kind = FaultKind::AsyncOverwrite;
@@ -332,6 +358,9 @@ impl Shared {
         }
     }
 }
+
+#[path = "shared_bulk.rs"]
+mod bulk;
 
 #[cfg(test)]
 #[path = "shared_tests.rs"]

@@ -5,6 +5,7 @@ mod annotate;
 pub mod candidates;
 mod decisions;
 mod losers;
+mod maps;
 mod reasons;
 pub mod refusal;
 mod resources;
@@ -54,9 +55,17 @@ impl Report<'_> {
             out.push_str(&self.annotated().map_err(|_| ())?);
         }
         if matches!(parts, Parts::All | Parts::Report) {
-            for section in
-                [self.decisions(), self.layouts(), self.instructions(), self.memory(), self.registers(), self.doubts(), self.found(), self.rejected()]
-            {
+            for section in [
+                self.decisions(),
+                self.layouts(),
+                self.maps(),
+                self.instructions(),
+                self.memory(),
+                self.registers(),
+                self.doubts(),
+                self.found(),
+                self.rejected(),
+            ] {
                 if !section.is_empty() {
                     out.push('\n');
                     out.push_str(&section);

@@ -1,5 +1,6 @@
 //! Why a candidate lost, in sentences.
 use lanebook::plan::Reject;
+use lanebook::unit::map::Rule;
 
 /// The reason with its figures.
 pub fn sentence(why: Reject) -> String {
@@ -17,6 +18,7 @@ pub fn sentence(why: Reject) -> String {
         Reject::Element { element_bits } => format!("splits elements of {element_bits} bits"),
         Reject::Copies => "would write the same bytes from several lanes at once".into(),
         Reject::NotNative => "is no machine instruction here, the assembler would expand it".into(),
+        Reject::Tensor { rule, found, needed } => tensor(rule, found, needed),
         Reject::Descriptor => "a matrix unit reads this tile, and no descriptor of it describes such a layout".into(),
         Reject::Form => "addresses memory in a way that this movement cannot use".into(),
         Reject::Size => "is beyond the planner's limits for this tile".into(),
@@ -25,10 +27,27 @@ pub fn sentence(why: Reject) -> String {
     }
 }
 
+/// The rule of tensor maps that is broken.
+fn tensor(rule: Rule, found: u32, needed: u32) -> String {
+    match rule {
+        Rule::Base => format!("needs a tensor aligned to {needed} B, {found} B are certain (rule Base)"),
+        Rule::StrideMultiple => format!("needs an outer stride that is a multiple of {needed} B, {found} B are certain (rule StrideMultiple)"),
+        Rule::Contiguous => format!("needs a tile whose innermost neighbours are {needed} B apart, they are {found} B apart (rule Contiguous)"),
+        Rule::BoxBytes => format!("needs rows of a multiple of {needed} B, the tile has {found} B side by side (rule BoxBytes)"),
+        Rule::BoxSpan => format!("needs rows of {needed} B, as long as the swizzle's, the tile has {found} B side by side (rule BoxSpan)"),
+        Rule::Shared => format!("needs boxes that start at a multiple of {needed} B in shared memory, one would at {found} B (rule Shared)"),
+        Rule::Dense => "needs rows that follow each other without padding (rule Dense)".into(),
+        Rule::SwizzleEncoding => "needs one of the map's swizzle modes (rule SwizzleEncoding)".into(),
+        other => format!("breaks the rule {other:?} of tensor maps: {found}, {needed} wanted"),
+    }
+}
+
 /// What one may do about it, where a program caused it.
 pub fn remedy(why: Reject) -> &'static str {
     match why {
         Reject::Alignment { .. } => "promise more: {align = BYTES, stride_div = ELEMENTS} on the memref, {div = N} on an index, if it is true",
+        Reject::Tensor { rule: Rule::Base | Rule::StrideMultiple, .. } => "promise more: {align = BYTES, stride_div = ELEMENTS} on the memref, if it is true",
+        Reject::Tensor { .. } => "write no layout for the tile, or one that a tensor map can describe; or let another instruction move it (no `mover`)",
         Reject::Strided { .. } | Reject::Apart { .. } => {
             "let the tile's contiguous dimension be the one that is contiguous in memory, or go through shared memory"
         }

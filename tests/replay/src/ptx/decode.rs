@@ -135,7 +135,14 @@ pub(super) fn decode(mnemonic: &str, o: &[Operand]) -> Decoded<Op> {
         "cvta" => {
             want(o, 2..=2)?;
             let to_space = w.take("to");
-            let space = if w.pick(|x| shared_word(x).then_some(())).is_some() { Where::Shared } else { Where::Global };
+            let is_shared = w.pick(|x| shared_word(x).then_some(())).is_some();
+            let space = if is_shared {
+                Where::Shared
+            } else if w.take("param") {
+                Where::Param
+            } else {
+                Where::Global
+            };
             if space == Where::Global {
                 w.require("global")?;
             }
@@ -160,6 +167,13 @@ pub(super) fn decode(mnemonic: &str, o: &[Operand]) -> Decoded<Op> {
         "membar" => {
             w.pick(|x| ["cta", "gl", "sys"].contains(&x).then_some(()));
             Op::Fence
+        }
+        "mbarrier" => super::tensor::mbarrier(&mut w, o)?,
+        "fence" if w.take("mbarrier_init") => {
+            w.require("release")?;
+            w.require("cluster")?;
+            want(o, 0..=0)?;
+            Op::PublishBarriers
         }
         "fence" if w.take("proxy") => {
             w.require("async")?;

@@ -60,6 +60,10 @@ pub(super) fn store(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
 
 pub(super) fn cp(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
     w.require("async")?;
+    if w.take("bulk") {
+        w.require("tensor")?;
+        return super::tensor::copy(w, o);
+    }
     if w.take("commit_group") {
         want(o, 0..=0)?;
         return Ok(Op::CommitGroup);

@@ -10,6 +10,7 @@ mod op;
 mod parse;
 mod register;
 mod run;
+mod tensor;
 mod text;
 mod transfer;
 mod unit;

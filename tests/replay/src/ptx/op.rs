@@ -120,6 +120,7 @@ pub(super) struct Addr {
 pub(super) enum Where {
     Global,
     Shared,
+    Param,
     Generic,
 }
 
@@ -246,6 +247,11 @@ pub(super) enum Op {
     UnitCommit,
     UnitWait(u32),
     ProxyFence,
+    MakeBarrier { addr: Addr, count: Src },
+    PublishBarriers,
+    Announce { addr: Addr, bytes: Src },
+    TryWait { done: Reg, addr: Addr, parity: Src },
+    TensorCopy { dst: Addr, map: Addr, at: Vec<Src>, barrier: Addr },
     Barrier { id: Src, count: Option<Src> },
     WarpSync { mask: Src },
     Fence,

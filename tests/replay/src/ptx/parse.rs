@@ -28,6 +28,8 @@ pub(super) enum Operand {
     Vector(Vec<Operand>),
     Addr(Addr),
     ParamAddr(i64),
+    /// `[map, {x, y}]`
+    Tensor(Addr, Vec<Operand>),
     Label(String),
     /// `_`
     Sink,
@@ -43,7 +45,11 @@ pub(super) struct Parser {
     lines: Vec<String>,
     scopes: Vec<HashMap<String, Name>>,
     labels: HashMap<String, usize>,
-    jumps: Vec<(usize, String, u32)>,
+    /// Statement, label, line, and the braces that it stands in, outermost first.
+    jumps: Vec<(usize, String, u32, Vec<usize>)>,
+    /// Braces that are open, and how many there have been.
+    braces: Vec<usize>,
+    opened: usize,
     cells: u32,
     params: u32,
     shared: u32,
@@ -63,6 +69,8 @@ pub(crate) fn parse(text: &str) -> Result<Program, ParseFault> {
         scopes: vec![HashMap::new()],
         labels: HashMap::new(),
         jumps: Vec::new(),
+        braces: Vec::new(),
+        opened: 0,
         cells: 0,
         params: 0,
         shared: 0,
@@ -151,8 +159,8 @@ impl Parser {
         if self.target.is_none() {
             return self.fault(1, "no .target");
         }
-        for (index, label, line) in std::mem::take(&mut self.jumps) {
-            let Some(&target) = self.labels.get(&label) else {
+        for (index, label, line, braces) in std::mem::take(&mut self.jumps) {
+            let Some(&target) = braces.iter().rev().find_map(|b| self.labels.get(&format!("{b}:{label}"))) else {
                 return self.fault(line, format!("no label `{label}`"));
             };
             self.code[index].op = Op::Bra { target };
@@ -271,16 +279,20 @@ impl Parser {
     fn body(&mut self) -> Parsed<()> {
         let mut depth = 1;
         self.scopes.push(HashMap::new());
+        self.braces = vec![0];
         while depth > 0 {
             let line = self.line();
             let word = self.next();
             match word.as_str() {
                 "{" => {
                     depth += 1;
+                    self.opened += 1;
+                    self.braces.push(self.opened);
                     self.scopes.push(HashMap::new());
                 }
                 "}" => {
                     depth -= 1;
+                    self.braces.pop();
                     self.scopes.pop();
                 }
                 "" => return self.fault(line, "the body does not end"),
@@ -294,7 +306,8 @@ impl Parser {
                 }
                 _ if self.peek() == ":" && !word.starts_with('@') => {
                     self.next();
-                    if self.labels.insert(word.clone(), self.code.len()).is_some() {
+                    let scope = self.braces.last().copied().unwrap_or(0);
+                    if self.labels.insert(format!("{scope}:{word}"), self.code.len()).is_some() {
                         return self.fault(line, format!("label `{word}` twice"));
                     }
                 }
@@ -361,7 +374,7 @@ impl Parser {
         };
         if let Op::Bra { .. } = op {
             if let Some(Operand::Label(label)) = operands.first() {
-                self.jumps.push((self.code.len(), label.clone(), line));
+                self.jumps.push((self.code.len(), label.clone(), line, self.braces.clone()));
             } else {
                 return self.fault(line, "a branch needs a label");
             }
@@ -419,7 +432,8 @@ impl Parser {
                 let offset = if self.eat("+") { self.number()? } else { 0 };
                 Ok(Operand::Src(Src::Shared(at.wrapping_add(offset as u32))))
             }
-            Some(Name::Param(_)) => self.fault(line, "a parameter's address is not modelled: load it with ld.param"),
+            // An address in the space of parameters; cvta.param makes a generic one of it.
+            Some(Name::Param(at)) => Ok(Operand::Src(Src::Imm(at.into()))),
             None if word.starts_with('%') => self.fault(line, format!("register `{word}` is not declared")),
             None => Ok(Operand::Label(word)),
         }
@@ -448,6 +462,20 @@ impl Parser {
         loop {
             if self.eat("+") || self.peek() == "-" {
                 offset += self.number()?;
+            } else if self.eat(",") {
+                self.expect("{")?;
+                let mut items = Vec::new();
+                while !self.eat("}") {
+                    if !items.is_empty() {
+                        self.expect(",")?;
+                    }
+                    items.push(self.operand()?);
+                }
+                self.expect("]")?;
+                return match name {
+                    Some(Name::Reg(reg)) => Ok(Operand::Tensor(Addr { base: Src::Reg(reg), offset }, items)),
+                    _ => self.fault(line, format!("`{word}` is no register with a tensor map's address")),
+                };
             } else {
                 self.expect("]")?;
                 break;

@@ -34,6 +34,8 @@ pub(super) struct Warp {
     pub copies: Vec<Copies>,
     pub unit: Unit,
     waiting: Option<(u64, Option<u64>)>,
+    /// It waits for a phase of the barrier at this address.
+    pub blocked: Option<u64>,
     line: u32,
 }
 
@@ -86,15 +88,24 @@ pub(crate) fn run_block(
                 unit: Unit::default(),
                 copies: (0..LANES).map(|_| Copies::default()).collect(),
                 waiting: None,
+                blocked: None,
                 line: 0,
             }
         })
         .collect();
     loop {
+        let mut steps = 0;
         for warp in &mut warps {
-            while warp.live != 0 && warp.waiting.is_none() {
+            // Others may have ended the phase that it waits for: it tries again.
+            warp.blocked = None;
+            while warp.live != 0 && warp.waiting.is_none() && warp.blocked.is_none() {
+                steps += 1;
                 warp.step(&mut machine).map_err(|c| machine.world.shared.choose(warp.line, c))?;
             }
+        }
+        // A warp that only tried again made one step.
+        if steps > warps.iter().filter(|w| w.blocked.is_some()).count() && warps.iter().any(|w| w.blocked.is_some()) {
+            continue;
         }
         machine.world.shared.early_read()?;
         if warps.iter().all(|w| w.live == 0) {
@@ -124,6 +135,11 @@ impl Machine<'_, '_> {
                 }
                 return Ok(());
             }
+        }
+        if let Some(stuck) = warps.iter().find(|w| w.blocked.is_some()) {
+            let address = stuck.blocked.unwrap_or(0);
+            let sentence = format!("warp {} waits for a phase that never ends; {}", stuck.index, self.world.shared.state(address));
+            return Err((stuck.line, Clash::new(FaultKind::PhaseNeverEnds, sentence).at(address).by(stuck.index * 32)));
         }
         let stuck = warps.iter().find(|w| w.waiting.is_some()).expect("a waiting warp");
         let gone = warps.iter().filter(|w| w.live == 0).count();
@@ -211,6 +227,15 @@ impl Warp {
             Op::UnitFence => self.unit_fence(),
             Op::UnitCommit => self.unit_commit(),
             Op::UnitWait(n) => self.unit_wait(m, *n as usize),
+            Op::MakeBarrier { addr, count } => self.make_barrier(m, *addr, *count, on)?,
+            Op::PublishBarriers => m.world.shared.publish(&lanes(on).map(|l| self.thread(l)).collect::<Vec<_>>()),
+            Op::Announce { addr, bytes } => self.announce(m, *addr, *bytes, on)?,
+            Op::TryWait { done, addr, parity } => {
+                if !self.try_wait(m, *done, *addr, *parity, on)? {
+                    lanes(on).for_each(|l| self.pc[l] -= 1);
+                }
+            }
+            Op::TensorCopy { dst, map, at, barrier } => self.tensor_copy(m, [*dst, *map, *barrier], at, on)?,
             Op::ProxyFence => m.world.shared.proxy_fence(&lanes(on).map(|l| self.thread(l)).collect::<Vec<_>>()),
             Op::Ld { space, ty, dst, addr } => self.load(m, *space, *ty, dst, *addr, on)?,
             Op::St { space, ty, src, addr } => self.store(m, *space, *ty, src, *addr, on)?,

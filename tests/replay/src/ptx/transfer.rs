@@ -11,10 +11,14 @@ use crate::tags::Tag;
 /// Generic addresses of shared memory start here.
 const SHARED_WINDOW: u64 = 0x7000_0000_0000;
 
+/// Generic addresses of parameters start here.
+pub(super) const PARAM_WINDOW: u64 = 0x7100_0000_0000;
+
 /// `cvta` and `cvta.to`.
 pub(super) fn convert_address(to_space: bool, space: Where, value: u64) -> Run<u64> {
     match (space, to_space) {
         (Where::Shared, false) => Ok(SHARED_WINDOW + value),
+        (Where::Param, false) => Ok(PARAM_WINDOW + value),
         (Where::Shared, true) => {
             value.checked_sub(SHARED_WINDOW).ok_or_else(|| Clash::new(FaultKind::InvalidOperand, "this generic address is not in the shared window").at(value))
         }

@@ -185,7 +185,7 @@ impl Warp {
                 let address = descriptor.address(outer_major, u64::from(along) * bytes, across.into());
                 let (mut data, mut tag) = ([0; 4], [0]);
                 let (data, tags) = (&mut data[..bytes as usize], &mut tag[..(bytes as usize / 2).min(1)]);
-                m.world.shared.read(thread, line, address, data, tags)?;
+                m.world.shared.read_by_unit(thread, line, address, data, tags)?;
                 m.world.shared.hold(thread, address, bytes as u32)?;
                 self.unit.open.spans.push((address, bytes as u32));
                 let raw = data.iter().rev().fold(0, |sum, &b| sum << 8 | u64::from(b));

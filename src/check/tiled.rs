@@ -1,0 +1,199 @@
+//! Copies through tensor maps: what the map says, element by element, against the two ends of the movement.
+
+use super::tile::{Memory, element_bytes, nth_panel, panel_size, pick, power, rank, row_col};
+use super::violation::{MapFault, Violation};
+use crate::ir::{Program, words};
+use crate::map::TileShape;
+use crate::plan::{End, MAP_RANK, MapPlan, MovePlan, Plan, TiledPlan};
+use crate::unit::{has, swizzle};
+use lanebook_tables::{Arch, SwizzleMode, Tables, TensorMap, TiledMove};
+
+/// A tiled movement with everything that it names.
+struct Tiled<'p, 't> {
+    m: &'p MovePlan,
+    form: &'t TiledMove<'t>,
+    map: &'p MapPlan,
+    rules: &'t TensorMap<'t>,
+    mode: &'t SwizzleMode<'t>,
+    shared: Memory<'p>,
+    /// Where the tile starts in the segment.
+    offset: u32,
+    bytes: u32,
+}
+
+/// Statement 7a of the module's page; the number of bytes followed.
+#[inline(never)]
+pub(super) fn movement(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>, m: &MovePlan, tiled: &TiledPlan) -> Result<u64, Violation> {
+    let op = m.op;
+    let arch = tables.arch(plan.arch).ok_or(Violation::UnknownArch)?;
+    let missing = Violation::Missing(op);
+    let map = plan.maps.get(usize::from(tiled.map)).ok_or(missing)?;
+    let refuse = Violation::Atom { op, atom: m.atom };
+    let form = tables.units.tiled_moves.get(usize::from(tiled.form)).filter(|f| f.atom == m.atom && has(arch, f.feature)).ok_or(refuse)?;
+    let rules = tables.units.tensor_maps.get(usize::from(map.map)).filter(|r| r.name == form.map && has(arch, r.feature));
+    let rules = rules.ok_or(fault(m, MapFault::Rules, u64::from(map.map), 0))?;
+    let coded = |mode: &&&SwizzleMode<'_>| has(arch, mode.feature) && swizzle::code(mode, rules.encoding).is_some();
+    let mode = tables.units.swizzles.get(usize::from(map.mode)).filter(coded).ok_or(fault(m, MapFault::Mode, u64::from(map.mode), 0))?;
+    let (End::Global(_), End::Shared(k)) = (if form.loads { (m.from, m.to) } else { (m.to, m.from) }) else { return Err(refuse) };
+    let tile = plan.allocs.get(usize::from(k)).ok_or(missing)?;
+    let global = if form.loads { m.from } else { m.to };
+    let global = Memory::of(plan, global).ok_or(missing)??;
+    let shape = tile.shape;
+    let bytes = element_bytes(shape).ok_or(refuse)?;
+    let this = Tiled { m, form, map, rules, mode, shared: Memory::Shared(tile), offset: tile.offset, bytes };
+    this.tensor(program, &global, shape)?;
+    this.boxes(shape)?;
+    this.completes(arch, tables, plan, tiled)?;
+    this.elements(shape, plan.shared_align)
+}
+
+fn fault(m: &MovePlan, what: MapFault, found: u64, want: u64) -> Violation {
+    Violation::Map { op: m.op, what, found, want }
+}
+
+/// The largest power of two that divides a number.
+fn power_in(n: i64) -> u64 {
+    let n = n.unsigned_abs();
+    if n == 0 { 1 << 30 } else { n & n.wrapping_neg() }
+}
+
+impl Tiled<'_, '_> {
+    fn same(&self, what: MapFault, found: u64, want: u64) -> Result<(), Violation> {
+        if found == want { Ok(()) } else { Err(fault(self.m, what, found, want)) }
+    }
+
+    fn multiple(&self, what: MapFault, found: u64, of: u64) -> Result<(), Violation> {
+        if found.checked_rem(of.max(1)) == Some(0) { Ok(()) } else { Err(fault(self.m, what, found, of)) }
+    }
+
+    /// The tensor is the operand: its memref, element, order and stride, aligned as the rules want.
+    fn tensor(&self, program: &Program<'_, '_>, global: &Memory<'_>, shape: TileShape) -> Result<(), Violation> {
+        let Memory::Global(g, row_major) = global else { return Err(Violation::Missing(self.m.op)) };
+        let map = self.map;
+        if map.memref != g.memref {
+            return Err(fault(self.m, MapFault::Memref, 0, 0));
+        }
+        let element = self.rules.elements.get(usize::from(map.element)).ok_or(fault(self.m, MapFault::Element, u64::from(map.element), 0))?;
+        self.same(MapFault::Element, u64::from(element.bits), u64::from(shape.bits))?;
+        self.same(MapFault::Element, u64::from(element.shared_bits), u64::from(shape.bits))?;
+        // The contiguous dimension first.
+        let order: [u8; MAP_RANK] = if *row_major { [1, 0] } else { [0, 1] };
+        for (found, want) in map.order.iter().zip(order) {
+            self.same(MapFault::Order, u64::from(*found), u64::from(want))?;
+        }
+        let ty = program.type_of(map.memref);
+        let inner = ty.shape.extent(usize::from(order.first().copied().unwrap_or(0)));
+        let stride = inner.and_then(|n| n.checked_mul(self.bytes));
+        if map.stride_bytes != stride {
+            return Err(fault(self.m, MapFault::Stride, map.stride_bytes.map_or(0, u64::from), stride.map_or(0, u64::from)));
+        }
+        let promised = |key: &str| program.int_value_attr(map.memref, key);
+        let element = u64::from(self.bytes);
+        let base = promised(words::ALIGN).map_or(element, power_in);
+        let steps = stride.map_or_else(|| promised(words::STRIDE_DIV).map_or(1, power_in).saturating_mul(element), |bytes| power_in(i64::from(bytes)));
+        self.multiple(MapFault::Base, base, u64::from(self.rules.base_bytes))?;
+        self.multiple(MapFault::Stride, steps, u64::from(self.rules.stride_bytes))
+    }
+
+    /// The box is one that the rules allow, and as wide as the mode's rows.
+    fn boxes(&self, shape: TileShape) -> Result<(), Violation> {
+        let _ = shape;
+        for extent in self.map.boxed {
+            if extent == 0 || extent > self.rules.box_max {
+                return Err(fault(self.m, MapFault::Box, u64::from(extent), u64::from(self.rules.box_max)));
+            }
+        }
+        let row = self.row_bytes();
+        self.multiple(MapFault::Box, row, u64::from(self.rules.box_bytes))?;
+        if self.mode.xor.is_empty() { Ok(()) } else { self.same(MapFault::Box, row, u64::from(self.mode.span_bytes)) }
+    }
+
+    fn row_bytes(&self) -> u64 {
+        u64::from(self.map.boxed.first().copied().unwrap_or(0)).saturating_mul(u64::from(self.bytes))
+    }
+
+    /// What it completes on is there, and can count the bytes.
+    fn completes(&self, arch: &Arch<'_>, tables: &Tables<'_>, plan: &Plan<'_>, tiled: &TiledPlan) -> Result<(), Violation> {
+        let object = tables.units.completions.iter().find(|c| has(arch, c.feature));
+        let number = match (self.form.signal, tiled.completion, object) {
+            (None, None, _) => return Ok(()),
+            (Some(_), Some(number), Some(_)) => number,
+            _ => return Err(fault(self.m, MapFault::Completion, 0, 1)),
+        };
+        if number >= plan.completions {
+            return Err(fault(self.m, MapFault::Completion, u64::from(number), u64::from(plan.completions)));
+        }
+        Ok(())
+    }
+
+    /// Every element of every box: where the copy puts it, and where the layout has it. Boxes hold each element once.
+    fn elements(&self, shape: TileShape, segment_align: u32) -> Result<u64, Violation> {
+        let (op, fit) = (self.m.op, &self.m.fit);
+        let refuse = Violation::Atom { op, atom: self.m.atom };
+        if !fit.slots.as_slice().is_empty()
+            || !fit.warps.as_slice().is_empty()
+            || fit.panel_bits != shape.rows.saturating_add(shape.cols)
+            || fit.grid != shape.grid
+        {
+            return Err(refuse);
+        }
+        // The pattern follows absolute addresses.
+        let repeat = u64::from(self.mode.repeat_bytes.max(self.rules.shared_bytes));
+        self.multiple(MapFault::Start, u64::from(segment_align), repeat)?;
+        let [inner, outer] = self.map.boxed.map(u32::from);
+        self.covers(shape, inner, outer)?;
+        let inside = power(fit.instances.as_slice().len()).ok_or(refuse)?;
+        let panels = u32::from(shape.grid.rows).checked_mul(u32::from(shape.grid.cols)).ok_or(refuse)?;
+        let mut followed = 0u64;
+        for instance in 0..inside.checked_mul(panels).ok_or(refuse)? {
+            let (panel, number) = (instance.checked_div(inside).ok_or(refuse)?, instance.checked_rem(inside).ok_or(refuse)?);
+            let panel = nth_panel(shape, fit.by_rows, panel).ok_or(refuse)?;
+            let first =
+                panel.checked_mul(panel_size(shape).ok_or(refuse)?).and_then(|p| p.checked_add(pick(fit.instances.as_slice(), number)?)).ok_or(refuse)?;
+            let place = |e: u32| self.shared.at(e).map(|p| u64::from(self.offset).saturating_add(u64::from(p.byte))).ok_or(refuse);
+            let start = place(first)?;
+            self.multiple(MapFault::Start, start, repeat)?;
+            let (row, col) = row_col(shape, first).ok_or(refuse)?;
+            for y in 0..outer {
+                for x in 0..inner {
+                    // The map's dimensions are the memref's; a tile's rows and columns are too.
+                    let (down, right) = if self.map.order == [1, 0] { (y, x) } else { (x, y) };
+                    let at = (row.checked_add(down).ok_or(refuse)?, col.checked_add(right).ok_or(refuse)?);
+                    let e = number_of(shape, at).ok_or(Violation::Element { op, warp: 0, lane: 0, element: u32::MAX })?;
+                    let linear = u64::from(y).saturating_mul(self.row_bytes()).saturating_add(u64::from(x).saturating_mul(u64::from(self.bytes)));
+                    let found = swizzle::apply(self.mode, start.saturating_add(linear));
+                    let want = place(e)?;
+                    if found != want {
+                        return Err(Violation::Box { op, row: at.0, col: at.1, found, want });
+                    }
+                    followed = followed.saturating_add(u64::from(self.bytes));
+                }
+            }
+        }
+        Ok(followed)
+    }
+
+    /// Boxes are powers of two, and with the bits that count them they deal out the panel's elements, each once.
+    fn covers(&self, shape: TileShape, inner: u32, outer: u32) -> Result<(), Violation> {
+        let bits = |n: u32| if n.is_power_of_two() { Ok(n.trailing_zeros()) } else { Err(fault(self.m, MapFault::Box, u64::from(n), 0)) };
+        let (across, down) = if self.map.order == [1, 0] { (bits(inner)?, bits(outer)?) } else { (bits(outer)?, bits(inner)?) };
+        let cols = u32::from(shape.cols);
+        let own = (0..across).chain((0..down).map(|bit| bit.saturating_add(cols))).map(|bit| 1u32.checked_shl(bit).unwrap_or(0));
+        let want = shape.rows.saturating_add(shape.cols);
+        let counted = self.m.fit.instances.as_slice();
+        let dealt = u8::try_from(counted.len()).unwrap_or(u8::MAX).saturating_add(u8::try_from(across.saturating_add(down)).unwrap_or(u8::MAX));
+        let rank = rank(counted.iter().copied().chain(own));
+        if rank == want && dealt == want { Ok(()) } else { Err(Violation::Coverage { op: self.m.op, dealt, rank, want }) }
+    }
+}
+
+/// The number of the element at a row and column of a tile.
+fn number_of(shape: TileShape, (row, col): (u32, u32)) -> Option<u32> {
+    let (rows, cols) = (power(usize::from(shape.rows))?, power(usize::from(shape.cols))?);
+    let (up, right) = (row.checked_div(rows)?, col.checked_div(cols)?);
+    if up >= u32::from(shape.grid.rows) || right >= u32::from(shape.grid.cols) {
+        return None;
+    }
+    let panel = up.checked_mul(u32::from(shape.grid.cols))?.checked_add(right)?;
+    panel.checked_mul(panel_size(shape)?)?.checked_add(row.checked_rem(rows)?.checked_mul(cols)?)?.checked_add(col.checked_rem(cols)?)
+}

@@ -1,0 +1,64 @@
+//! Copies that one thread starts and a unit carries out: of boxes of a tensor, through a tensor map; and the objects in shared
+//! memory that such work completes on.
+use crate::{AccessId, AtomId, FeatureId, SourceId, Status, SyncStep};
+
+/// A copy of a box of a tensor between global and shared memory.
+///
+/// Operands of its atom are numbers in the atom's list.
+#[derive(Copy, Clone, Debug)]
+pub struct TiledMove<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// The feature it belongs to.
+    pub feature: FeatureId,
+    /// The instruction.
+    pub atom: AtomId,
+    /// Name of the [`crate::TensorMap`] whose rules hold.
+    pub map: &'a str,
+    /// From global to shared memory (`true`), or back.
+    pub loads: bool,
+    /// Kind of the access that reads.
+    pub from: AccessId,
+    /// Kind of the access that writes.
+    pub to: AccessId,
+    /// Operand: the predicate of the one thread that starts the copy.
+    pub on: u8,
+    /// Operand: the tile's address in shared memory.
+    pub shared: u8,
+    /// Operand: the tensor map's address.
+    pub tensor: u8,
+    /// Operands: coordinates of the box's first element, innermost dimension first. As many as the map has dimensions.
+    pub at: &'a [u8],
+    /// Operand: the address of the completion object, which counts the copied bytes down; `None` where it completes otherwise.
+    pub signal: Option<u8>,
+    /// How sure this is.
+    pub status: Status,
+    /// Where it comes from.
+    pub sources: &'a [SourceId],
+}
+
+/// An object in shared memory that work of units completes on: a count of arrivals and of bytes, and a phase that flips when both
+/// are done.
+#[derive(Copy, Clone, Debug)]
+pub struct CompletionObject<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// The feature it belongs to.
+    pub feature: FeatureId,
+    /// Its size in bytes, and its alignment.
+    pub bytes: u16,
+    /// Makes one: operands (predicate, address, number of arrivals in a phase).
+    pub init: AtomId,
+    /// What stands after all of them were made and before their first use.
+    pub publish: &'a [SyncStep<'a>],
+    /// Arrives once and announces bytes: operands (predicate, address, bytes).
+    pub expect: AtomId,
+    /// Waits until the phase with a parity is over: operands (address, parity). The first phase has parity 0.
+    pub wait: AtomId,
+    /// Most bytes that a phase can count.
+    pub most_bytes: u32,
+    /// How sure this is.
+    pub status: Status,
+    /// Where it comes from.
+    pub sources: &'a [SourceId],
+}

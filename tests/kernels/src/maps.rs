@@ -1,0 +1,79 @@
+//! Tensor maps as a driver fills them, from what the plan says.
+
+use crate::with_kernel;
+use lanebook::TABLES;
+use lanebook::ir::Program;
+use lanebook::plan::MapPlan;
+use lanebook::unit::swizzle;
+use lanebook_replay::{BufferId, Memory, Param, TensorMap};
+
+/// What a plan says of one of its maps, without references.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct KernelMap {
+    /// The memref's number among the kernel's arguments.
+    pub memref: usize,
+    /// Bytes of an element.
+    pub element_bytes: u8,
+    /// The memref's dimension that each of the map's is, innermost first.
+    pub order: [u8; 2],
+    /// The box.
+    pub boxed: [u16; 2],
+    /// The driver's number of the swizzle mode.
+    pub swizzle: u8,
+}
+
+/// A matrix that stands behind a memref: buffer, rows, columns; rows one after the other.
+pub type Matrix = (BufferId, u32, u32);
+
+impl KernelMap {
+    /// What the plan says.
+    ///
+    /// # Panics
+    /// When the plan names something that is not there.
+    #[must_use]
+    pub fn of(program: &Program<'_, '_>, function: lanebook::ir::Op, map: &MapPlan) -> Self {
+        let memref = program.parameters(function).position(|v| v == map.memref).expect("an argument");
+        let rules = TABLES.units.tensor_maps.get(usize::from(map.map)).expect("rules");
+        let element = rules.elements.get(usize::from(map.element)).expect("an element type");
+        let mode = TABLES.units.swizzles.get(usize::from(map.mode)).expect("a mode");
+        let swizzle = swizzle::code(mode, rules.encoding).and_then(|c| u8::try_from(c).ok()).expect("a number");
+        Self { memref, element_bytes: element.bits / 8, order: map.order, boxed: map.boxed, swizzle }
+    }
+
+    /// The map of a tensor.
+    ///
+    /// # Panics
+    /// When the memref has no matrix.
+    #[must_use]
+    pub fn fill(&self, matrices: &[Matrix], memory: &Memory) -> TensorMap {
+        let (buffer, rows, cols) = *matrices.get(self.memref).expect("a matrix");
+        let mut out = TensorMap {
+            address: memory.address(buffer),
+            element_bytes: self.element_bytes,
+            rank: 2,
+            extents: [1; 5],
+            strides: [0; 5],
+            boxed: [1; 5],
+            swizzle: self.swizzle,
+        };
+        for (k, dim) in self.order.into_iter().enumerate() {
+            let bytes = u64::from(self.element_bytes);
+            out.extents[k] = if dim == 0 { rows } else { cols };
+            out.strides[k] = if dim == 0 { bytes * u64::from(cols) } else { bytes };
+            out.boxed[k] = self.boxed[k];
+        }
+        out
+    }
+}
+
+/// The maps that a kernel takes, in the order of its parameters.
+#[must_use]
+pub fn kernel_maps(text: &str, arch: &str) -> Vec<KernelMap> {
+    with_kernel(text, arch, |program, compiled, _| compiled.plan.maps.iter().map(|m| KernelMap::of(program, compiled.function, m)).collect())
+}
+
+/// The parameters behind all others.
+#[must_use]
+pub fn map_params(maps: &[KernelMap], matrices: &[Matrix], memory: &Memory) -> Vec<Param> {
+    maps.iter().map(|m| Param::Tensor(m.fill(matrices, memory))).collect()
+}
