@@ -83,7 +83,7 @@ pub(crate) fn atoms(units: &t::Units<'static>, features: &[t::FeatureId]) -> Vec
     moves.chain(units.completions.iter().filter(|c| features.contains(&c.feature)).flat_map(own)).collect()
 }
 
-/// The facts that belong to some of `features`; `atom` says the new number of one of [`atoms`].
+/// The facts that belong to some of `features`; `atom` says the new number of an atom.
 #[must_use]
 pub fn select(units: &t::Units<'static>, features: &[t::FeatureId], atom: impl Fn(t::AtomId) -> t::AtomId) -> t::Units<'static> {
     let has = |feature: &t::FeatureId| features.contains(feature);

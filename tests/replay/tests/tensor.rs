@@ -108,8 +108,7 @@ fn what_is_refused() {
     let flip = "xor.b32 %r4, %r4, 1;\n";
     assert!(outcome(&[&whole, fence, flip, &again].concat(), |_| {}).is_ok());
     assert_eq!(outcome(&[&whole, flip, &again].concat(), |_| {}), Err(FaultKind::UnitNotFenced));
-    // Without the barrier one warp runs ahead, and the other finds its phase gone by.
-    assert_eq!(outcome(&[&whole, "fence.proxy.async.shared::cta;\n", flip, &again].concat(), |_| {}), Err(FaultKind::PhaseNeverEnds));
+    assert_eq!(outcome(&[&whole, "fence.proxy.async.shared::cta;\n", flip, &again].concat(), |_| {}), Err(FaultKind::AsyncOverwrite));
     assert_eq!(outcome(&[&whole, "bar.sync 0;\n", flip, &again].concat(), |_| {}), Err(FaultKind::UnitNotFenced));
     // A phase that was over before: it has begun anew, and nothing ends it.
     assert_eq!(outcome(&[&whole, fence, &again].concat(), |_| {}), Err(FaultKind::PhaseNeverEnds));
