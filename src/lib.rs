@@ -23,12 +23,14 @@ pub mod relayout;
 pub mod rewrite;
 pub mod unit;
 
-/// The tables that were compiled into this build from `hw-tables/` and `rules/`.
+/// The tables that were compiled into this build from `hw-tables/` and `rules/`: [`TABLES`] is all of it; [`LEAN`] is what
+/// planning and emission read, for programs that link nothing else (no names of atoms, no sources, no passes over the tile IR;
+/// ids of atoms and rules are its own).
 #[allow(clippy::all, missing_docs)]
 mod generated {
     include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 }
 
-pub use generated::TABLES;
+pub use generated::{LEAN, TABLES};
 pub use lanebook_layout as layout;
 pub use lanebook_tables as tables;

@@ -57,15 +57,25 @@ impl Compiled {
     pub fn tables(&self) -> Tables<'static> {
         self.tables
     }
-    /// The Rust source that defines them as `pub static TABLES`.
+    /// What planning and emission need of the tables.
+    #[must_use]
+    pub fn lean(&self) -> Tables<'static> {
+        select::lean(&self.tables)
+    }
+    /// The Rust source that defines them as `pub static TABLES`, and what planning and emission need as `pub static LEAN`.
     #[must_use]
     pub fn rust(&self) -> String {
-        render(&self.tables, &self.sources)
+        render(&self.tables, &self.lean(), &self.sources)
     }
     /// What the tables weigh in a build, by the kind of what they hold, the heaviest first.
     #[must_use]
     pub fn weights(&self) -> Vec<Weight> {
         weigh(&self.tables)
+    }
+    /// The same for what planning and emission need of them.
+    #[must_use]
+    pub fn lean_weights(&self) -> Vec<Weight> {
+        weigh(&self.lean())
     }
     /// The ledger's text with numbers for all atoms that have none yet. Rules keep what they have: nothing carries their
     /// numbers so far.

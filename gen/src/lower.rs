@@ -31,6 +31,17 @@ pub fn list<T>(items: impl IntoIterator<Item = T>) -> &'static [T] {
     if items.is_empty() { &[] } else { Vec::leak(items) }
 }
 
+/// Leaks a list that is referred to by one address; an empty one costs nothing.
+pub fn shared<T>(items: impl IntoIterator<Item = T>) -> t::List<'static, T> {
+    let items = list(items);
+    t::List((!items.is_empty()).then(|| one(items)))
+}
+
+/// Leaks a text that is referred to by one address.
+pub fn name(s: &str) -> t::Name<'static> {
+    t::Name((!s.is_empty()).then(|| one(text(s))))
+}
+
 /// Leaks a value.
 pub fn one<T>(value: T) -> &'static T {
     Box::leak(Box::new(value))
@@ -132,8 +143,7 @@ fn isa(model: &HwModel, isa: &model::Isa) -> t::Isa<'static> {
 fn atom(model: &HwModel, atom: &model::Atom) -> t::Atom<'static> {
     let number = |name: &str| atom.operand(name).unwrap_or(0);
     t::Atom {
-        name: text(&atom.name),
-        stable: atom.stable,
+        note: Some(one(t::AtomNote { name: text(&atom.name), stable: atom.stable, sources: shared(atom.sources.iter().copied()) })),
         class: atom.class,
         isa: atom.isa,
         template: template(atom.template.iter().map(|piece| match piece {
@@ -144,17 +154,16 @@ fn atom(model: &HwModel, atom: &model::Atom) -> t::Atom<'static> {
             },
             TextPiece::Optional(name, before) => t::Piece::Optional(number(name), before),
         })),
-        operands: t::Operands(list(atom.operands.iter().map(|o| one(operand(o))))),
+        operands: t::Operands(shared(atom.operands.iter().map(|o| one(operand(o))))),
         movement: atom.movement.as_ref().map(|m| one(movement(atom, m))),
         matrix: atom.matrix.as_ref().map(|m| t::MatrixShape { m: m.m, n: m.n, k: m.k, a: m.a, b: m.b, c: m.c, d: m.d }),
         more: atom.more.as_ref().map(|m| one(more(m))),
-        means: list(atom.means.iter().copied()),
+        means: shared(atom.means.iter().copied()),
         does: atom.does.as_ref().map(|does| one(t::Does { op: text(&does.op), uses: list(does.uses.iter().copied()) })),
         cost: atom.cost,
         counter: atom.counter.as_ref().map(|name| t::CounterUse { counter: counter_number(model, atom, name), unordered: atom.unordered }),
-        tags: list(atom.tags.iter().copied()),
+        tags: shared(atom.tags.iter().copied()),
         status: atom.status,
-        sources: list(atom.sources.iter().copied()),
     }
 }
 
@@ -196,15 +205,15 @@ fn counter_number(model: &HwModel, atom: &model::Atom, name: &str) -> u8 {
 
 fn operand(operand: &model::Operand) -> t::Operand<'static> {
     t::Operand {
-        name: text(&operand.name),
+        name: name(&operand.name),
         role: operand.role,
         class: operand.class.unwrap_or(t::ClassId(0)),
-        also: list(operand.also.iter().copied()),
+        also: shared(operand.also.iter().copied()),
         registers: operand.registers,
         dtype: operand.dtype,
         layout: operand.layout.as_ref().map(layout),
         extents: operand.extents.as_ref().filter(|_| operand.layout.is_some()).map_or((0, 0), |e| e.value),
-        range: operand.range.as_ref().map_or((1, 0), |r| r.value),
+        range: one(operand.range.as_ref().map_or((1, 0), |r| r.value)),
         implicit: operand.implicit,
         vary: vary(&operand.vary),
     }
@@ -221,10 +230,10 @@ fn vary(vary: &model::Vary) -> Option<&'static t::Vary<'static>> {
 fn movement(atom: &model::Atom, movement: &model::Movement) -> t::Movement<'static> {
     t::Movement {
         unit_bits: movement.unit_bits,
-        extents: list(movement.extents.iter().copied()),
+        extents: shared(movement.extents.iter().copied()),
         from: side(&movement.from, movement.unit_bits),
         to: side(&movement.to, movement.unit_bits),
-        offsets: list(movement.offsets.iter().map(|field| {
+        offsets: shared(movement.offsets.iter().map(|field| {
             let range = atom.operands.get(usize::from(field.operand)).and_then(|o| o.range.as_ref()).map_or((0, 0), |r| r.value);
             t::OffsetField {
                 operand: field.operand,
@@ -252,7 +261,7 @@ fn side(side: &model::Side, unit_bits: u16) -> t::Side<'static> {
             Some(bytes) => bytes.value,
             None => extent_bytes(&side.layout, unit_bits),
         },
-        banks: side.banks.as_ref().map_or("", |name| text(name)),
+        banks: side.banks.as_ref().map_or(t::Name::EMPTY, |banks| name(banks)),
         access: side.access.unwrap_or(t::AccessId(0)),
     }
 }

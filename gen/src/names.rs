@@ -8,9 +8,9 @@ pub struct OwnedNameMap {
     /// Hash key.
     pub key: u64,
     /// Displacements.
-    pub displacements: Vec<(u32, u32)>,
-    /// Names with their ids, in hash order.
-    pub entries: Vec<(String, u16)>,
+    pub displacements: Vec<(u16, u16)>,
+    /// Ids in hash order.
+    pub ids: Vec<u16>,
 }
 
 /// A perfect hash of distinct names. The same names in the same order always give the same map.
@@ -27,16 +27,16 @@ pub fn perfect(names: &[(&str, u16)]) -> OwnedNameMap {
     assert!(sorted.windows(2).all(|pair| pair[0].0 != pair[1].0), "a name stands twice");
     let keys: Vec<&str> = sorted.iter().map(|(name, _)| *name).collect();
     let HashState { key, disps, map } = phf_generator::generate_hash(&keys);
-    let entries = map.iter().map(|at| (sorted[*at].0.to_string(), sorted[*at].1)).collect();
-    OwnedNameMap { key, displacements: disps, entries }
+    // Both are below the number of names, which an id counts.
+    let displacements = disps.iter().map(|(a, b)| (*a as u16, *b as u16)).collect();
+    OwnedNameMap { key, displacements, ids: map.iter().map(|at| sorted[*at].1).collect() }
 }
 
 impl OwnedNameMap {
     /// The map with its slices leaked.
     #[must_use]
     pub fn leak(&self) -> NameMap<'static> {
-        let entries: Vec<(&'static str, u16)> = self.entries.iter().map(|(name, id)| (&*String::leak(name.clone()), *id)).collect();
-        NameMap { key: self.key, displacements: Vec::leak(self.displacements.clone()), entries: Vec::leak(entries) }
+        NameMap { key: self.key, displacements: Vec::leak(self.displacements.clone()), ids: Vec::leak(self.ids.clone()) }
     }
 }
 
@@ -50,27 +50,29 @@ mod tests {
             let names: Vec<String> = (0..count).map(|n| format!("atom.{n}.x{}", n * n)).collect();
             let list: Vec<(&str, u16)> = names.iter().map(String::as_str).zip(0..).collect();
             let map = perfect(&list).leak();
+            let get = |name: &str| map.get(name, |id| names.get(usize::from(id)).map(String::as_str));
             for (name, id) in &list {
-                assert_eq!(map.get(name), Some(*id));
-                assert_eq!(map.get(&format!("{name}x")), None);
+                assert_eq!(get(name), Some(*id));
+                assert_eq!(get(&format!("{name}x")), None);
             }
-            assert_eq!(map.get(""), None);
+            assert_eq!(get(""), None);
         }
     }
 
     #[test]
     fn order_of_names_does_not_matter() {
         let (a, b) = (perfect(&[("x", 1), ("y", 2), ("z", 3)]), perfect(&[("z", 3), ("x", 1), ("y", 2)]));
-        assert_eq!((a.key, &a.displacements, &a.entries), (b.key, &b.displacements, &b.entries));
+        assert_eq!((a.key, &a.displacements, &a.ids), (b.key, &b.displacements, &b.ids));
     }
 
     #[test]
     fn empty_and_damaged_maps_find_nothing() {
-        assert_eq!(perfect(&[]).leak().get("x"), None);
-        assert_eq!(NameMap::EMPTY.get("x"), None);
-        let damaged = NameMap { key: 7, displacements: &[(1, 2)], entries: &[] };
-        assert_eq!(damaged.get("x"), None);
-        let damaged = NameMap { key: 7, displacements: &[], entries: &[("x", 0)] };
-        assert_eq!(damaged.get("x"), None);
+        let get = |map: NameMap<'_>| map.get("x", |_| Some("x"));
+        assert_eq!(get(perfect(&[]).leak()), None);
+        assert_eq!(get(NameMap::EMPTY), None);
+        assert_eq!(get(NameMap { key: 7, displacements: &[(1, 2)], ids: &[] }), None);
+        assert_eq!(get(NameMap { key: 7, displacements: &[], ids: &[0] }), None);
+        // No name where the id leads.
+        assert_eq!(NameMap { key: 7, displacements: &[(0, 0)], ids: &[3] }.get("x", |_| None), None);
     }
 }

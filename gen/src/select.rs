@@ -4,10 +4,10 @@
 //! (and those that their frames name), and of the target rules those that make only such atoms. Everything has been
 //! checked before, left out or not. Ids are dense again afterwards; stable numbers stay what they are.
 use crate::diagnostics::Diagnostic;
-use crate::lower::list;
+use crate::lower::{list, one, shared};
 use crate::names::perfect;
 use lanebook_tables as t;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The variable of the build that lists architectures.
 pub const VARIABLE: &str = "LANEBOOK_ARCHS";
@@ -30,30 +30,66 @@ pub fn select(tables: &t::Tables<'static>, names: &[String]) -> Result<t::Tables
         return Err(unknown);
     }
     let archs: Vec<&t::Arch<'static>> = tables.archs.iter().filter(|arch| names.iter().any(|name| name == arch.name)).collect();
-    let features: Vec<t::FeatureId> = archs.iter().flat_map(|arch| arch.features).copied().collect();
     let isas = Kept::new(archs.iter().map(|arch| arch.isa.0).collect());
-    let atoms = Kept::new(
-        archs
-            .iter()
-            .flat_map(|arch| of_arch(arch))
-            .chain(isas.of(tables.isas).flat_map(of_frame))
-            .chain(crate::lower_units::atoms(&tables.units, &features))
-            .map(|id| id.0)
-            .collect(),
-    );
-    let keep = Keep { isas, atoms };
-    let rules =
-        Kept::new((0..).zip(tables.rules.rules).filter(|(_, rule)| rule.replacement.iter().all(|node| keep.buildable(node))).map(|(id, _)| id).collect());
-    Ok(t::Tables {
+    let of_units = crate::lower_units::atoms(&tables.units, &features(&archs));
+    let atoms = archs.iter().flat_map(|arch| of_arch(arch)).chain(isas.of(tables.isas).flat_map(of_frame)).chain(of_units).map(|id| id.0);
+    let atoms = Kept::new(atoms.collect());
+    Ok(kept(tables, &archs, Keep { isas, atoms }, |_| true))
+}
+
+/// The tables that planning and emission need: without names of atoms, operands and rules, without sources, without what passes
+/// over the tile IR read, and without matrix instructions that are no product of dense operands, which are not planned. Ids of
+/// atoms and rules differ from those of `tables`.
+#[must_use]
+pub fn lean(tables: &t::Tables<'static>) -> t::Tables<'static> {
+    let archs: Vec<&t::Arch<'static>> = tables.archs.iter().collect();
+    let planned = |atom: &t::Atom<'_>| atom.matrix.is_none() || atom.product().is_some();
+    let referred = archs.iter().flat_map(|arch| beside(arch)).chain(tables.isas.iter().flat_map(of_frame)).map(|id| id.0);
+    let referred = referred.chain(crate::lower_units::atoms(&tables.units, &features(&archs)).into_iter().map(|id| id.0));
+    let atoms = (0..).zip(tables.atoms).filter(|(_, atom)| planned(atom)).map(|(id, _)| id).chain(referred).collect();
+    let isas = Kept::new((0..).take(tables.isas.len()).collect());
+    let chosen = kept(tables, &archs, Keep { isas, atoms: Kept::new(atoms) }, |rule| rule.language != t::Language::Tile);
+    let mut operands: BTreeMap<*const t::Operand<'static>, &'static t::Operand<'static>> = BTreeMap::new();
+    let mut operand = |of: &'static t::Operand<'static>| *operands.entry(of).or_insert_with(|| one(t::Operand { name: t::Name::EMPTY, ..*of }));
+    t::Tables {
+        archs: list(chosen.archs.iter().map(|arch| t::Arch {
+            vendor: "",
+            sources: &[],
+            banks: list(arch.banks.iter().map(|model| t::BankModel { sources: &[], ..*model })),
+            sync: list(arch.sync.iter().map(|rule| t::SyncRule { sources: &[], ..*rule })),
+            ..*arch
+        })),
+        atoms: list(chosen.atoms.iter().map(|atom| t::Atom { note: None, operands: t::Operands(shared(atom.operands.iter().map(&mut operand))), ..*atom })),
+        rules: t::Rules { names: &[], passes: &[], ..chosen.rules },
+        accesses: &[],
+        tags: &[],
+        sources: &[],
+        anchors: t::Anchors::EMPTY,
+        atom_names: t::NameMap::EMPTY,
+        ..chosen
+    }
+}
+
+/// Features that some of these architectures have.
+fn features(archs: &[&t::Arch<'static>]) -> Vec<t::FeatureId> {
+    archs.iter().flat_map(|arch| arch.features).copied().collect()
+}
+
+/// What remains of the tables, with ids made dense: some architectures and rules.
+fn kept(tables: &t::Tables<'static>, archs: &[&t::Arch<'static>], keep: Keep, wanted: impl Fn(&t::Rule<'_>) -> bool) -> t::Tables<'static> {
+    let features = features(archs);
+    let stays = |rule: &t::Rule<'_>| wanted(rule) && rule.replacement.iter().all(|node| keep.buildable(node));
+    let rules = Kept::new((0..).zip(tables.rules.rules).filter(|(_, rule)| stays(rule)).map(|(id, _)| id).collect());
+    t::Tables {
         isas: list(keep.isas.of(tables.isas).map(|isa| keep.isa(isa))),
         archs: list(archs.iter().map(|arch| keep.arch(arch))),
         atoms: list(keep.atoms.of(tables.atoms).map(|atom| t::Atom { isa: t::IsaId(keep.isas.new_of(atom.isa.0)), ..*atom })),
         rules: keep.rules(&tables.rules, &rules),
         units: crate::lower_units::select(&tables.units, &features, |id| keep.atom(id)),
         arch_names: named(archs.iter().map(|arch| arch.name)),
-        atom_names: named(keep.atoms.of(tables.atoms).map(|atom| atom.name)),
+        atom_names: named(keep.atoms.of(tables.atoms).map(t::Atom::name)),
         ..*tables
-    })
+    }
 }
 
 /// An error for each name that is none of the known architectures.
@@ -72,8 +108,13 @@ fn named<'a>(names: impl Iterator<Item = &'a str>) -> t::NameMap<'static> {
 
 /// Atoms that an architecture refers to.
 fn of_arch(arch: &t::Arch<'_>) -> Vec<t::AtomId> {
+    arch.atoms.iter().map(|a| a.atom).chain(beside(arch)).collect()
+}
+
+/// Atoms that an architecture refers to beside its list.
+fn beside(arch: &t::Arch<'_>) -> Vec<t::AtomId> {
     let synchronising = arch.sync.iter().flat_map(|rule| rule.steps).map(|step| step.atom);
-    arch.atoms.iter().map(|a| a.atom).chain(synchronising).chain(arch.counters.iter().map(|counter| counter.wait)).collect()
+    synchronising.chain(arch.counters.iter().map(|counter| counter.wait)).chain(arch.hazards.iter().filter_map(|hazard| hazard.wait)).collect()
 }
 
 /// Atoms that an instruction set refers to.
@@ -140,9 +181,10 @@ impl Keep {
         let steps = |steps: &[t::SyncStep<'static>]| list(steps.iter().map(|step| t::SyncStep { atom: self.atom(step.atom), ..*step }));
         t::Arch {
             isa: t::IsaId(self.isas.new_of(arch.isa.0)),
-            atoms: list(arch.atoms.iter().map(|a| t::ArchAtom { atom: self.atom(a.atom), ..*a })),
+            atoms: list(arch.atoms.iter().filter_map(|a| Some(t::ArchAtom { atom: t::AtomId(self.atoms.new_id(a.atom.0)?), ..*a }))),
             sync: list(arch.sync.iter().map(|rule| t::SyncRule { steps: steps(rule.steps), ..*rule })),
             counters: list(arch.counters.iter().map(|counter| t::Counter { wait: self.atom(counter.wait), ..*counter })),
+            hazards: list(arch.hazards.iter().map(|hazard| t::Hazard { wait: hazard.wait.map(|atom| self.atom(atom)), ..*hazard })),
             ..*arch
         }
     }
@@ -162,6 +204,7 @@ impl Keep {
         };
         t::Rules {
             rules: list(kept.of(rules.rules).map(|rule| t::Rule { replacement: list(rule.replacement.iter().map(node)), ..*rule })),
+            names: list(kept.of(rules.names).copied()),
             sets: list(rules.sets.iter().filter_map(set)),
             ..*rules
         }

@@ -182,8 +182,8 @@ fn the_base_compiles_and_answers() {
     let compiled = build(&[]).unwrap_or_else(|failure| panic!("{}", failure.full()));
     let tables = compiled.tables();
     for (number, atom) in tables.atoms.iter().enumerate() {
-        assert_eq!(tables.atom_named(atom.name).map(|id| id.index()), Some(number));
-        assert!(tables.atom_named(&format!("{}?", atom.name)).is_none());
+        assert_eq!(tables.atom_named(atom.name()).map(|id| id.index()), Some(number));
+        assert!(tables.atom_named(&format!("{}?", atom.name())).is_none());
     }
     let arch = tables.arch_named("m1").and_then(|id| tables.arch(id)).unwrap();
     assert_eq!(arch.banks[0].groups, [0b0011, 0b1100]);
@@ -232,7 +232,7 @@ fn a_ledger_only_grows() {
     let ids = first.ledger();
     let second = build(&[(load::LEDGER, &ids)]).unwrap_or_else(|failure| panic!("{}", failure.full()));
     assert_eq!(second.ledger(), ids, "regenerating changes nothing");
-    assert_eq!(second.tables().atoms[0].stable, 1);
+    assert_eq!(second.tables().atoms[0].stable(), 1);
     // A new atom gets the next number, a lost one becomes a tombstone, everything else stays.
     let names: Vec<&str> = second.model.atoms.iter().map(|a| a.name.as_str()).filter(|n| *n != "add").chain(["aaa"]).collect();
     let next = ledger::update(second.loaded.ledger.as_ref(), names, []);

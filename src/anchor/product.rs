@@ -274,7 +274,7 @@ fn of_wave(tables: &Tables<'_>, arch: &Arch<'_>, unit: &ProductUnit<'_>, shape: 
     if links.head {
         split = (workers.warps, 1);
     } else if links.tail {
-        split.0 = workers.warps.min(shape.m.div_ceil(m));
+        split.0 = workers.warps.min(shape.m.checked_next_multiple_of(m)?.checked_div(m)?);
         split.1 = workers.warps.checked_div(split.0)?;
     } else {
         while split.0.saturating_mul(split.1) < workers.warps {

@@ -41,7 +41,7 @@ impl<'t> Lookup<'t> {
             .find(|(_, a)| {
                 let into = a.operands.first().is_some_and(|o| o.role == Role::Def && o.class == class && o.registers == count);
                 let source = a.operands.get(1).is_some_and(|o| o.role == Role::Use && (o.class == from || o.also.contains(&from)) && o.registers == count);
-                a.operands.len() == 2 && into && source && (matches!(a.means, [TermNode::Operand(1)]) || self.kind(class) == Some(RegisterKind::Special))
+                a.operands.len() == 2 && into && source && (matches!(*a.means, [TermNode::Operand(1)]) || self.kind(class) == Some(RegisterKind::Special))
             })
             .map(|(id, _)| id)
     }
@@ -51,12 +51,12 @@ impl<'t> Lookup<'t> {
     pub fn fill(&self, class: ClassId, value: i64) -> Option<(AtomId, bool)> {
         let defines =
             |a: &Atom<'_>| a.class == AtomClass::Alu && a.operands.first().is_some_and(|o| o.role == Role::Def && o.class == class && o.registers == 1);
-        let by_name = self.atoms().find(|(_, a)| defines(a) && a.operands.len() == 1 && matches!(a.means, [TermNode::Const(c)] if *c == value));
+        let by_name = self.atoms().find(|(_, a)| defines(a) && a.operands.len() == 1 && matches!(*a.means, [TermNode::Const(c)] if c == value));
         if let Some((id, _)) = by_name {
             return Some((id, false));
         }
         let number = |a: &Atom<'_>| a.operands.get(1).is_some_and(|o| o.range.0 <= value && value <= o.range.1);
-        self.atoms().find(|(_, a)| defines(a) && a.operands.len() == 2 && matches!(a.means, [TermNode::Operand(1)]) && number(a)).map(|(id, _)| (id, true))
+        self.atoms().find(|(_, a)| defines(a) && a.operands.len() == 2 && matches!(*a.means, [TermNode::Operand(1)]) && number(a)).map(|(id, _)| (id, true))
     }
 
     /// An atom for `d = a op b` on registers of a class, with a register or a number as `b`.
@@ -64,10 +64,10 @@ impl<'t> Lookup<'t> {
     pub fn binary(&self, op: IndexOp, class: ClassId, count: u8, b: Operand) -> Option<AtomId> {
         self.atoms()
             .find(|(_, a)| {
-                let plain = matches!(a.means, [TermNode::Op(o, 2), TermNode::Operand(1), TermNode::Operand(2)] if *o == op);
+                let plain = matches!(*a.means, [TermNode::Op(o, 2), TermNode::Operand(1), TermNode::Operand(2)] if o == op);
                 // A 64-bit sum may take its number as an extended word.
                 let extended =
-                    matches!(a.means, [TermNode::Op(o, 2), TermNode::Operand(1), TermNode::Op(IndexOp::Extend64, 1), TermNode::Operand(2)] if *o == op);
+                    matches!(*a.means, [TermNode::Op(o, 2), TermNode::Operand(1), TermNode::Op(IndexOp::Extend64, 1), TermNode::Operand(2)] if o == op);
                 let shape = plain || (extended && matches!(b, Operand::Number(n) if n >= 0));
                 let first = |k: usize| a.operands.get(k).is_some_and(|o| (o.class == class || o.also.contains(&class)) && o.registers == count);
                 let last = a.operands.get(2).is_some_and(|o| match b {

@@ -118,7 +118,7 @@ impl<'t> Machine<'t> {
     fn immediate(&self, operand: &Operand<'_>, value: u64, width: u8) -> Immediate {
         let (low, high) = self.arch.inline_integers;
         let (as_signed, as_unsigned) = (signed(value, width), i64::try_from(value).unwrap_or(i64::MIN));
-        let (from, to) = operand.range;
+        let (from, to) = *operand.range;
         if operand.role != Role::Immediate && (i64::from(low)..=i64::from(high)).contains(&as_signed) {
             return Immediate::Free(as_signed);
         }
@@ -163,7 +163,9 @@ impl<'t> Machine<'t> {
         for (at, node) in rule.replacement.iter().enumerate().rev() {
             let value = match *node {
                 BuildNode::Slot(slot) => Value::Leaf(binding.get(slot), at),
-                BuildNode::Const(value, width) => Value::Leaf(Bound::Const(if width == 32 { u64::from(value as u32) } else { value as u64 }, width), at),
+                BuildNode::Const(value, width) => {
+                    Value::Leaf(Bound::Const(if width == 32 { u64::from(value.get() as u32) } else { value.get() as u64 }, width), at)
+                }
                 BuildNode::Inst(atom, arity) => {
                     let start = depth.checked_sub(usize::from(arity))?;
                     let (side, class, registers) = self.result(atom)?;

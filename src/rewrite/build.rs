@@ -29,7 +29,7 @@ pub(super) fn build<G: Graph>(
         // The last value pushed is the first argument.
         let value = match *node {
             BuildNode::Slot(slot) => binding.get(slot),
-            BuildNode::Const(value, width) => Bound::Const(if width == 32 { u64::from(value as u32) } else { value as u64 }, width),
+            BuildNode::Const(value, width) => Bound::Const(if width == 32 { u64::from(value.get() as u32) } else { value.get() as u64 }, width),
             BuildNode::Fold(op, _) => {
                 let mut values = args.iter().rev().map(|arg| constant(graph, *arg).map(|(value, _)| value));
                 let first = values.next().flatten().ok_or(bad)?;

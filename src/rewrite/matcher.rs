@@ -140,7 +140,7 @@ impl<I: Copy> Look<I> {
         let Some(second) = second else { return false };
         let fits = |node: &PatternNode, view: View| match (node, view) {
             (PatternNode::AnyConst(_), view) => matches!(view, View::Const { .. }),
-            (PatternNode::Const(wanted), View::Const { value, width }) => truncate(*wanted, width) == value,
+            (PatternNode::Const(wanted), View::Const { value, width }) => truncate(wanted.get(), width) == value,
             (PatternNode::Index(wanted, ..), View::Index(found)) => *wanted == found,
             (PatternNode::Index(..) | PatternNode::Const(_), _) => false,
             _ => true,
@@ -194,7 +194,7 @@ fn fit<G: Terms>(graph: &G, pattern: &[PatternNode], root: G::Id, swaps: Swaps, 
                 }
                 continue;
             }
-            (PatternNode::Const(wanted), View::Const { value, width }) if truncate(wanted, width) == value => {
+            (PatternNode::Const(wanted), View::Const { value, width }) if truncate(wanted.get(), width) == value => {
                 continue;
             }
             (PatternNode::Index(op, arity, slot), View::Index(found)) if op == found => {
@@ -235,7 +235,7 @@ fn bind<I: Copy + PartialEq>(binding: &mut Binding<I>, slot: u8, id: I) -> bool 
 
 /// Fills the slots that the rule computes.
 fn computed<G: Terms>(graph: &G, rule: &Rule<'_>, binding: &mut Binding<G::Id>) -> bool {
-    rule.lets.iter().all(|item| match fold(graph, item.term, binding) {
+    rule.lets.iter().all(|item| match fold(graph, &item.term, binding) {
         Some((value, width)) => binding.set(item.slot, Bound::Const(value, width)),
         None => false,
     })
@@ -248,7 +248,7 @@ pub(crate) fn fold<G: Terms>(graph: &G, term: &[BuildNode], binding: &Binding<G:
     for node in term.iter().rev() {
         let value = match *node {
             BuildNode::Slot(slot) => constant(graph, binding.get(slot))?,
-            BuildNode::Const(value, width) => (truncate(value, width), width),
+            BuildNode::Const(value, width) => (truncate(value.get(), width), width),
             BuildNode::Fold(op, arity) => {
                 depth = depth.checked_sub(usize::from(arity))?;
                 // The last value pushed is the first argument.
@@ -285,7 +285,7 @@ fn holds<G: Terms>(graph: &G, cond: &Cond<'_>, binding: &Binding<G::Id>) -> bool
     for (place, arg) in args.iter_mut().zip(cond.args) {
         *place = match *arg {
             CondArg::Slot(slot) => binding.get(slot),
-            CondArg::Const(value) => Bound::Const(value as u64, 64),
+            CondArg::Const(value) => Bound::Const(value.get() as u64, 64),
         };
     }
     let [a, b, c] = args;

@@ -20,18 +20,18 @@ pub fn picture(tables: &Tables<'_>, atom: &Atom<'_>) -> Result<Picture, DrawErro
         movement_panels(atom, movement)?
     } else {
         return Err(DrawError::new(
-            format!("`{}` has no operand with a layout", atom.name),
+            format!("`{}` has no operand with a layout", atom.name()),
             "draw an atom that moves tiles or multiplies matrices (`lanebook atoms --class move` or `--class matrix`)",
         ));
     };
-    Ok(Picture { title: atom.name.to_string(), subtitle: vec![template(atom)], panels, colours: style.colours(), notes: style.notes() })
+    Ok(Picture { title: atom.name().to_string(), subtitle: vec![template(atom)], panels, colours: style.colours(), notes: style.notes() })
 }
 
 /// The instruction's text with its operands' names in angle brackets; what may be left out stands in parentheses.
 #[must_use]
 pub fn template(atom: &Atom<'_>) -> String {
     use lanebook_tables::Piece;
-    let name = |k: u8| atom.operands.get(usize::from(k)).map_or("?", |o| o.name);
+    let name = |k: u8| atom.operands.get(usize::from(k)).map_or("?", |o| o.name.text());
     let mut out = String::new();
     for piece in atom.template {
         match piece {
@@ -68,7 +68,7 @@ fn matrix(tables: &Tables<'_>, atom: &Atom<'_>) -> Result<(Vec<Panel>, Style), D
     }
     let layouts: Vec<LayoutRef<'_>> = wanted.iter().filter_map(|(_, o, ..)| o.layout.copied()).collect();
     if layouts.is_empty() {
-        return Err(DrawError::new(format!("`{}` has no operand with a layout", atom.name), "draw another atom"));
+        return Err(DrawError::new(format!("`{}` has no operand with a layout", atom.name()), "draw another atom"));
     }
     let style = Style::of(&layouts, None);
     let mut panels = Vec::new();
@@ -120,7 +120,7 @@ fn movement_panels(atom: &Atom<'_>, movement: &Movement<'_>) -> Result<(Vec<Pane
 }
 
 fn operand_name<'a>(atom: &Atom<'a>, side: &Side<'_>) -> &'a str {
-    atom.operands.get(usize::from(side.operand)).map_or("?", |o| o.name)
+    atom.operands.get(usize::from(side.operand)).map_or("?", |o| o.name.text())
 }
 
 /// A memory space in words.

@@ -28,10 +28,10 @@ pub fn picture(arch: &Arch<'_>, atom: &Atom<'_>, stride: Option<u32>) -> Result<
         panels.push(Panel { place: (0, panels.len()), ..panel });
     }
     if panels.is_empty() {
-        return Err(DrawError::new(format!("no side of `{}` has a bank model on {}", atom.name, arch.name), "draw an atom that moves shared memory"));
+        return Err(DrawError::new(format!("no side of `{}` has a bank model on {}", atom.name(), arch.name), "draw an atom that moves shared memory"));
     }
     Ok(Picture {
-        title: format!("banks of {} on {}", atom.name, arch.name),
+        title: format!("banks of {} on {}", atom.name(), arch.name),
         subtitle,
         panels,
         colours: Some(Colours { count: 32, what: "slot".into(), prefix: "s".into(), wraps: true }),

@@ -41,7 +41,7 @@ pub fn concrete<'a>(instance: &Instance<'a>) -> Atom<'a> {
             &*Box::leak(Box::new(own))
         })
         .collect();
-    Atom { operands: Operands(Box::leak(operands.into_boxed_slice())), matrix: shape, ..atom }
+    Atom { operands: Operands(lanebook_tables::List(Some(Box::leak(Box::new(&*operands.leak()))))), matrix: shape, ..atom }
 }
 
 /// A text with the placeholders of the parameters, `<kind>`, filled in.

@@ -70,7 +70,7 @@ pub fn picture(tables: &Tables<'_>, atom: &Atom<'_>) -> Result<Picture, DrawErro
     if let Some(movement) = &atom.movement {
         for (word, side) in [("from", &movement.from), ("to", &movement.to)] {
             if matches!(side.space, Space::Register | Space::Tensor) {
-                let name = atom.operands.get(usize::from(side.operand)).map_or("?", |operand| operand.name);
+                let name = atom.operands.get(usize::from(side.operand)).map_or("?", |operand| operand.name.text());
                 wanted.push(Wanted {
                     title: format!("{word} {}, operand `{name}`", crate::atom::space(side.space)),
                     layout: side.layout,
@@ -84,12 +84,12 @@ pub fn picture(tables: &Tables<'_>, atom: &Atom<'_>) -> Result<Picture, DrawErro
     }
     if wanted.is_empty() {
         return Err(DrawError::new(
-            format!("`{}` has no operand in registers or tensor memory with a layout", atom.name),
+            format!("`{}` has no operand in registers or tensor memory with a layout", atom.name()),
             "draw an atom that moves tiles or multiplies matrices",
         ));
     }
     let coordinates = if atom.matrix.is_some() { "the row of A, C and D; the column of B" } else { "the first logical coordinate" };
-    draw(atom.name.to_string(), vec![crate::atom::template(atom)], &wanted, coordinates)
+    draw(atom.name().to_string(), vec![crate::atom::template(atom)], &wanted, coordinates)
 }
 
 fn draw(title: String, subtitle: Vec<String>, wanted: &[Wanted<'_>], coordinates: &str) -> Result<Picture, DrawError> {

@@ -75,7 +75,7 @@ fn text(isa: &Isa<'_>, instance: &Instance<'_>, label: &str, form: Form) -> Stri
             Piece::Text(text) => out.push_str(text),
             Piece::Operand(k) => out.push_str(operands.get(usize::from(k)).map_or("", String::as_str)),
             Piece::Optional(k, before) => {
-                let (low, high) = instance.atom.operands.get(usize::from(k)).map_or((0, 0), |operand| operand.range);
+                let (low, high) = instance.atom.operands.get(usize::from(k)).map_or((0, 0), |operand| *operand.range);
                 let value = match form {
                     Form::Low => low,
                     Form::High => high,

@@ -73,7 +73,7 @@ macro_rules! structs {
 }
 structs! {
     Tables<'_> { isas, archs, atoms, dtypes, ops, rules, accesses, tags, sources, units, weights, anchors, arch_names, atom_names, dtype_names, op_names }
-    NameMap<'_> { key, displacements, entries }
+    NameMap<'_> { key, displacements, ids }
     Isa<'_> {
         name, classes, tuples, prologue, param, param_block, param_separator, register_decl, shared_decl, shared_decl_dynamic, epilogue, label_suffix, comment, param_base,
         thread_register, read_thread, load_param32, load_param64, param_address, make_uniform, shared_base, branch, branch_if, compare_less, end, nop,
@@ -91,7 +91,8 @@ structs! {
     SyncStep<'_> { atom, immediates, after_producer, barrier }
     Counter<'_> { name, max, in_order, wait, operand }
     Hazard { producer, consumer, operand, on, producer_operand, unless_same, states, wait, after, source }
-    Atom<'_> { name, stable, class, isa, template, operands, movement, matrix, more, means, does, cost, counter, tags, status, sources }
+    Atom<'_> { note, class, isa, template, operands, movement, matrix, more, means, does, cost, counter, tags, status }
+    AtomNote<'_> { name, stable, sources }
     Operand<'_> { name, role, class, also, registers, dtype, layout, extents, range, implicit, vary }
     Vary<'_> { words, values, grows, typed_by, scaled_by }
     Spelling<'_> { text, dtype, shift }
@@ -108,8 +109,8 @@ structs! {
     Source<'_> { key, title }
     Dtype<'_> { name, bits, kind }
     OpDecl<'_> { name, aliases, role, layout, operands, results, regions, reads, writes, pure, effort }
-    Rules<'_> { rules, sets, passes, phases }
-    Rule<'_> { name, language, phase, priority, slots, pattern, lets, conditions, replacement }
+    Rules<'_> { rules, names, sets, passes, phases }
+    Rule<'_> { language, phase, priority, slots, pattern, lets, conditions, replacement }
     Let<'_> { slot, term }
     Cond<'_> { word, args }
     RuleSet<'_> { language, isa, phase, roots }
@@ -215,6 +216,39 @@ impl<T: Render> Render for &[T] {
     }
 }
 
+impl Render for Number {
+    fn type_name() -> String {
+        "Number".into()
+    }
+    fn render(&self, _: &mut Shared) -> Value {
+        Value::Word(format!("Number::new({})", self.get()))
+    }
+}
+
+impl<T: Render> Render for List<'_, T> {
+    fn type_name() -> String {
+        format!("List<'static, {}>", T::type_name())
+    }
+    fn render(&self, shared: &mut Shared) -> Value {
+        match self.0 {
+            Some(list) => call("List(", vec![call("Some(", vec![shared.one(list)])]),
+            None => Value::Word("List::EMPTY".into()),
+        }
+    }
+}
+
+impl Render for Name<'_> {
+    fn type_name() -> String {
+        "Name<'static>".into()
+    }
+    fn render(&self, shared: &mut Shared) -> Value {
+        match self.0 {
+            Some(name) => call("Name(", vec![call("Some(", vec![shared.one(name)])]),
+            None => Value::Word("Name::EMPTY".into()),
+        }
+    }
+}
+
 /// References to single values: statics, so that equal ones are shared.
 macro_rules! references {
     ($($type:ty),*) => {$(
@@ -228,7 +262,7 @@ macro_rules! references {
         }
     )*};
 }
-references!(Movement<'_>, MatrixMore<'_>, LayoutRef<'_>, Operand<'_>, Vary<'_>, Field<'_>, SwizzleMode<'_>, Does<'_>);
+references!(AtomNote<'_>, (i64, i64), Movement<'_>, MatrixMore<'_>, LayoutRef<'_>, Operand<'_>, Vary<'_>, Field<'_>, SwizzleMode<'_>, Does<'_>);
 
 impl Render for Operands<'_> {
     fn type_name() -> String {

@@ -19,7 +19,7 @@ pub fn text(rule: &CompiledRule, hw: &HwModel) -> String {
     for node in &rule.pattern {
         let _ = match node {
             PatternNode::Any(slot) | PatternNode::AnyConst(slot) => write!(out, " ${slot}"),
-            PatternNode::Const(value) => write!(out, " {value}"),
+            PatternNode::Const(value) => write!(out, " {}", value.get()),
             PatternNode::Index(op, _, slot) => write!(out, " {}{}", op.name(), at(*slot)),
             PatternNode::Tile(op, slot, arity) => write!(out, " op{}/{arity}{}", op.0, at(*slot)),
             PatternNode::Role(role, slot, arity) => write!(out, " {role:?}/{arity}{}", at(*slot)),
@@ -34,7 +34,7 @@ pub fn text(rule: &CompiledRule, hw: &HwModel) -> String {
         for arg in args {
             let _ = match arg {
                 CondArg::Slot(slot) => write!(out, " ${slot}"),
-                CondArg::Const(value) => write!(out, " {value}"),
+                CondArg::Const(value) => write!(out, " {}", value.get()),
             };
         }
     }
@@ -52,7 +52,7 @@ fn build(term: &[BuildNode], hw: &HwModel, out: &mut String) {
     for node in term {
         let _ = match node {
             BuildNode::Slot(slot) => write!(out, " ${slot}"),
-            BuildNode::Const(value, width) => write!(out, " {value}:{width}"),
+            BuildNode::Const(value, width) => write!(out, " {}:{width}", value.get()),
             BuildNode::Fold(op, _) | BuildNode::Index(op, _) => write!(out, " {}", op.name()),
             BuildNode::TrailingZeros => write!(out, " trailing_zeros"),
             BuildNode::Low32 => write!(out, " low32"),

@@ -2,7 +2,7 @@
 use super::RuleModel;
 use super::passes::Step;
 use super::rule::CompiledRule;
-use crate::lower::{RulePart, list, text};
+use crate::lower::{RulePart, list, shared, text};
 use crate::names::perfect;
 use lanebook_tables as t;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub fn lower(model: &RuleModel) -> RulePart {
     let ops = list(model.ops.list.iter().map(|op| t::OpDecl {
         name: text(&op.entry.name),
-        aliases: list(op.entry.aliases.iter().map(|alias| text(alias))),
+        aliases: shared(op.entry.aliases.iter().map(|alias| text(alias))),
         role: op.role,
         layout: op.layout,
         operands: op.entry.operands,
@@ -37,6 +37,7 @@ pub fn lower(model: &RuleModel) -> RulePart {
 pub fn rules(model: &RuleModel) -> t::Rules<'static> {
     t::Rules {
         rules: list(model.rules.iter().map(rule)),
+        names: list(model.rules.iter().map(|rule| text(&rule.name))),
         sets: sets(model),
         passes: list(model.passes.iter().map(|pass| t::Pass {
             name: text(&pass.name),
@@ -51,14 +52,13 @@ pub fn rules(model: &RuleModel) -> t::Rules<'static> {
 
 fn rule(rule: &CompiledRule) -> t::Rule<'static> {
     t::Rule {
-        name: text(&rule.name),
         language: rule.language,
         phase: rule.phase,
         priority: rule.priority,
         slots: rule.slots.len() as u8,
         pattern: list(rule.pattern.iter().copied()),
-        lets: list(rule.lets.iter().map(|(slot, term)| t::Let { slot: *slot, term: list(term.iter().copied()) })),
-        conditions: list(rule.conditions.iter().map(|(word, args)| t::Cond { word: *word, args: list(args.iter().copied()) })),
+        lets: shared(rule.lets.iter().map(|(slot, term)| t::Let { slot: *slot, term: shared(term.iter().copied()) })),
+        conditions: shared(rule.conditions.iter().map(|(word, args)| t::Cond { word: *word, args: shared(args.iter().copied()) })),
         replacement: list(rule.replacement.iter().copied()),
     }
 }

@@ -86,7 +86,7 @@ impl Bindings {
 /// A condition with its arguments as text under bindings; computed constants are shown by their terms.
 fn conditions(rule: &CompiledRule, side: bool, bindings: &Bindings) -> Vec<(Word, Vec<String>)> {
     let show = |arg: &CondArg| match arg {
-        CondArg::Const(value) => format!("{}", *value as u32),
+        CondArg::Const(value) => format!("{}", value.get() as u32),
         CondArg::Slot(slot) => show_slot(rule, side, *slot, bindings),
     };
     rule.conditions.iter().map(|(word, args)| (*word, args.iter().map(show).collect())).collect()

@@ -3,7 +3,7 @@ use super::term::{Terms, Width};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::schema::{Name, Term};
 use crate::spanned::Spanned;
-use lanebook_tables::{BuildNode, Language, NO_SLOT, Role, TileBuild};
+use lanebook_tables::{BuildNode, Language, NO_SLOT, Number, Role, TileBuild};
 
 const TILE_MODIFIERS: [&str; 3] = ["like", "layout", "layout_through"];
 
@@ -12,7 +12,7 @@ impl Terms<'_> {
     pub(super) fn replacement(&mut self, term: &Spanned<Term>, width: Width, out: &mut Vec<BuildNode>, diags: &mut Diagnostics) -> Width {
         match &term.value {
             Term::Int(value) => {
-                out.push(BuildNode::Const(*value, width.bits()));
+                out.push(BuildNode::Const(Number::new(*value), width.bits()));
                 width
             }
             Term::Name(name) => {

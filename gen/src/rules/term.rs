@@ -8,7 +8,7 @@ use crate::schema::{Name, Term};
 use crate::source::Span;
 use crate::spanned::Spanned;
 use crate::suggest::remedy;
-use lanebook_tables::{BuildNode, CondArg, IndexOp, Language, NO_SLOT, PatternNode, Word};
+use lanebook_tables::{BuildNode, CondArg, IndexOp, Language, NO_SLOT, Number, PatternNode, Word};
 use std::collections::BTreeSet;
 
 /// How wide a value is, as far as it is known.
@@ -128,7 +128,7 @@ impl<'a> Terms<'a> {
     pub(super) fn pattern(&mut self, term: &Spanned<Term>, width: Width, out: &mut Vec<PatternNode>, diags: &mut Diagnostics) -> Width {
         match &term.value {
             Term::Int(value) => {
-                out.push(PatternNode::Const(*value));
+                out.push(PatternNode::Const(Number::new(*value)));
                 width
             }
             Term::Name(name) => {
@@ -211,7 +211,7 @@ impl<'a> Terms<'a> {
     pub(super) fn computed(&mut self, term: &Spanned<Term>, width: Width, out: &mut Vec<BuildNode>, diags: &mut Diagnostics) -> Width {
         match &term.value {
             Term::Int(value) => {
-                out.push(BuildNode::Const(*value, width.bits()));
+                out.push(BuildNode::Const(Number::new(*value), width.bits()));
                 Width::Bits(width.bits())
             }
             Term::Name(name) => {
@@ -281,7 +281,7 @@ impl<'a> Terms<'a> {
         let mut out = Vec::new();
         for arg in args {
             out.push(match &arg.value {
-                Term::Int(value) => CondArg::Const(*value),
+                Term::Int(value) => CondArg::Const(Number::new(*value)),
                 Term::Name(name) => CondArg::Slot(self.slot(name, Width::Free, arg.span, diags)?),
                 Term::Call(..) => {
                     diags.push(

@@ -42,7 +42,7 @@ pub fn pattern(rule: &CompiledRule) -> Tree {
     read(&mut rule.pattern.iter().map(|node| match *node {
         PatternNode::Any(slot) => (Tree::Any(slot), 0),
         PatternNode::AnyConst(slot) => (Tree::AnyConst(slot), 0),
-        PatternNode::Const(value) => (Tree::Const(value), 0),
+        PatternNode::Const(value) => (Tree::Const(value.get()), 0),
         PatternNode::Index(op, arity, _) => (Tree::Node(Head::Index(op), Vec::new()), arity),
         PatternNode::Tile(op, _, arity) => (Tree::Node(Head::Tile(op), Vec::new()), arity),
         PatternNode::Role(role, _, arity) => (Tree::Node(Head::Role(role), Vec::new()), arity),
@@ -61,7 +61,7 @@ pub fn build(rule: &CompiledRule, term: &[BuildNode]) -> Tree {
     read(&mut term.iter().map(|node| match *node {
         BuildNode::Slot(slot) if rule.slots.get(usize::from(slot)).is_some_and(|slot| slot.constant) => (Tree::AnyConst(slot), 0),
         BuildNode::Slot(slot) => (Tree::Any(slot), 0),
-        BuildNode::Const(value, _) => (Tree::Const(value), 0),
+        BuildNode::Const(value, _) => (Tree::Const(value.get()), 0),
         BuildNode::Fold(op, arity) | BuildNode::Index(op, arity) => (Tree::Node(Head::Index(op), Vec::new()), arity),
         BuildNode::TrailingZeros | BuildNode::Low32 | BuildNode::High32 => (Tree::Node(Head::Inst(u16::MAX), Vec::new()), 1),
         BuildNode::Inst(atom, arity) => (Tree::Node(Head::Inst(atom.0), Vec::new()), arity),

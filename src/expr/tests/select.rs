@@ -3,29 +3,28 @@
 use super::{N, Store};
 use crate::expr::{Arg, Choice, ExprId, Place, Reg, SelectError, SelectScratch, Selector, StepSink, Variable, Want};
 use lanebook_tables::{
-    Arch, ArchAtom, ArchId, Atom, AtomClass, AtomCost, AtomId, BuildNode, ClassId, Cond, CondArg, IndexOp, Isa, IsaId, Language, NO_SLOT, NameMap, Operand,
-    PatternNode, RegisterClass, RegisterKind, Role, Rule, RuleId, RuleSet, Rules, SharedLimits, Status, Tables, TupleStyle, Weights, Word,
+    Arch, ArchAtom, ArchId, Atom, AtomClass, AtomCost, AtomId, BuildNode, ClassId, Cond, CondArg, IndexOp, Isa, IsaId, Language, List, NO_SLOT, Name, NameMap,
+    Operand, PatternNode, RegisterClass, RegisterKind, Role, Rule, RuleId, RuleSet, Rules, SharedLimits, Status, Tables, TupleStyle, Weights, Word, list,
 };
 
 const VGPR: ClassId = ClassId(0);
 const SGPR: ClassId = ClassId(1);
 
-const fn operand(role: Role, class: ClassId, also: &'static [ClassId], range: (i64, i64)) -> Operand<'static> {
-    Operand { name: "", role, class, also, registers: 1, dtype: None, layout: None, extents: (0, 0), range, implicit: false, vary: None }
+const fn operand(role: Role, class: ClassId, also: List<'static, ClassId>, range: &'static (i64, i64)) -> Operand<'static> {
+    Operand { name: Name::EMPTY, role, class, also, registers: 1, dtype: None, layout: None, extents: (0, 0), range, implicit: false, vary: None }
 }
-const NONE: (i64, i64) = (1, 0);
-const LITERAL: (i64, i64) = (-0x8000_0000, 0xffff_ffff);
-const V_DEF: Operand<'static> = operand(Role::Def, VGPR, &[], NONE);
-const S_DEF: Operand<'static> = operand(Role::Def, SGPR, &[], NONE);
-const V_ANY: Operand<'static> = operand(Role::Use, VGPR, &[SGPR], NONE);
-const V_LITERAL: Operand<'static> = operand(Role::Use, VGPR, &[SGPR], LITERAL);
-const V_ONLY: Operand<'static> = operand(Role::Use, VGPR, &[], NONE);
-const S_LITERAL: Operand<'static> = operand(Role::Use, SGPR, &[], LITERAL);
+const NONE: &(i64, i64) = &(1, 0);
+const LITERAL: &(i64, i64) = &(-0x8000_0000, 0xffff_ffff);
+const V_DEF: Operand<'static> = operand(Role::Def, VGPR, list![], NONE);
+const S_DEF: Operand<'static> = operand(Role::Def, SGPR, list![], NONE);
+const V_ANY: Operand<'static> = operand(Role::Use, VGPR, list![SGPR], NONE);
+const V_LITERAL: Operand<'static> = operand(Role::Use, VGPR, list![SGPR], LITERAL);
+const V_ONLY: Operand<'static> = operand(Role::Use, VGPR, list![], NONE);
+const S_LITERAL: Operand<'static> = operand(Role::Use, SGPR, list![], LITERAL);
 
-const fn atom(name: &'static str, operands: &'static [&'static Operand<'static>]) -> Atom<'static> {
+const fn atom(operands: List<'static, &'static Operand<'static>>) -> Atom<'static> {
     Atom {
-        name,
-        stable: 0,
+        note: None,
         class: AtomClass::Alu,
         isa: IsaId(0),
         template: lanebook_tables::Template(""),
@@ -33,13 +32,12 @@ const fn atom(name: &'static str, operands: &'static [&'static Operand<'static>]
         movement: None,
         matrix: None,
         more: None,
-        means: &[],
+        means: list![],
         cost: AtomCost { issue: 1, cycles: 0 },
         does: None,
         counter: None,
-        tags: &[],
+        tags: list![],
         status: Status::Assumed,
-        sources: &[],
     }
 }
 
@@ -52,18 +50,18 @@ const TO_S: AtomId = AtomId(5);
 const V_SHL: AtomId = AtomId(6);
 const FUSED: AtomId = AtomId(7);
 const ATOMS: &[Atom<'static>] = &[
-    atom("v_mov", &[&V_DEF, &V_LITERAL]),
-    atom("s_mov", &[&S_DEF, &S_LITERAL]),
-    atom("v_add", &[&V_DEF, &V_LITERAL, &V_ONLY]),
-    atom("v_shl_add", &[&V_DEF, &V_ANY, &V_ANY, &V_ANY]),
-    atom("s_add", &[&S_DEF, &S_LITERAL, &S_LITERAL]),
-    atom("to_s", &[&S_DEF, &V_ONLY]),
-    atom("v_shl", &[&V_DEF, &V_ANY, &V_ANY]),
-    atom("missing", &[&V_DEF, &V_ANY, &V_ANY]),
+    atom(list![&V_DEF, &V_LITERAL]),             // v_mov
+    atom(list![&S_DEF, &S_LITERAL]),             // s_mov
+    atom(list![&V_DEF, &V_LITERAL, &V_ONLY]),    // v_add
+    atom(list![&V_DEF, &V_ANY, &V_ANY, &V_ANY]), // v_shl_add
+    atom(list![&S_DEF, &S_LITERAL, &S_LITERAL]), // s_add
+    atom(list![&S_DEF, &V_ONLY]),                // to_s
+    atom(list![&V_DEF, &V_ANY, &V_ANY]),         // v_shl
+    atom(list![&V_DEF, &V_ANY, &V_ANY]),         // missing
 ];
 
-const fn rule(pattern: &'static [PatternNode], conditions: &'static [Cond<'static>], replacement: &'static [BuildNode]) -> Rule<'static> {
-    Rule { name: "", language: Language::Target, phase: 0, priority: 0, slots: 3, pattern, lets: &[], conditions, replacement }
+const fn rule(pattern: &'static [PatternNode], conditions: List<'static, Cond<'static>>, replacement: &'static [BuildNode]) -> Rule<'static> {
+    Rule { language: Language::Target, phase: 0, priority: 0, slots: 3, pattern, lets: list![], conditions, replacement }
 }
 const fn inst(atom: AtomId, arity: u8) -> BuildNode {
     BuildNode::Inst(atom, arity)
@@ -76,18 +74,19 @@ const Z: PatternNode = PatternNode::Any(2);
 const SX: BuildNode = BuildNode::Slot(0);
 const SY: BuildNode = BuildNode::Slot(1);
 const SZ: BuildNode = BuildNode::Slot(2);
-const UNIFORM: &[Cond<'static>] = &[Cond { word: Word::Uniform, args: &[CondArg::Slot(0)] }, Cond { word: Word::NotConst, args: &[CondArg::Slot(0)] }];
-const NOT_CONST: &[Cond<'static>] = &[Cond { word: Word::NotConst, args: &[CondArg::Slot(0)] }];
+const UNIFORM: List<'static, Cond<'static>> =
+    list![Cond { word: Word::Uniform, args: list![CondArg::Slot(0)] }, Cond { word: Word::NotConst, args: list![CondArg::Slot(0)] }];
+const NOT_CONST: List<'static, Cond<'static>> = list![Cond { word: Word::NotConst, args: list![CondArg::Slot(0)] }];
 const RULES: &[Rule<'static>] = &[
-    rule(&[PatternNode::AnyConst(0)], &[], &[inst(V_MOV, 1), SX]),
-    rule(&[PatternNode::AnyConst(0)], &[], &[inst(S_MOV, 1), SX]),
-    rule(&[ADD, X, Y], &[], &[inst(V_ADD, 2), SX, SY]),
-    rule(&[ADD, SHL, X, Y, Z], &[], &[inst(V_SHL_ADD, 3), SX, SY, SZ]),
-    rule(&[ADD, X, Y], &[], &[inst(S_ADD, 2), SX, SY]),
+    rule(&[PatternNode::AnyConst(0)], list![], &[inst(V_MOV, 1), SX]),
+    rule(&[PatternNode::AnyConst(0)], list![], &[inst(S_MOV, 1), SX]),
+    rule(&[ADD, X, Y], list![], &[inst(V_ADD, 2), SX, SY]),
+    rule(&[ADD, SHL, X, Y, Z], list![], &[inst(V_SHL_ADD, 3), SX, SY, SZ]),
+    rule(&[ADD, X, Y], list![], &[inst(S_ADD, 2), SX, SY]),
     rule(&[X], UNIFORM, &[inst(TO_S, 1), SX]),
     rule(&[X], NOT_CONST, &[inst(V_MOV, 1), SX]),
-    rule(&[SHL, X, Y], &[], &[inst(V_SHL, 2), SX, SY]),
-    rule(&[ADD, X, Y], &[], &[inst(FUSED, 2), SX, SY]),
+    rule(&[SHL, X, Y], list![], &[inst(V_SHL, 2), SX, SY]),
+    rule(&[ADD, X, Y], list![], &[inst(FUSED, 2), SX, SY]),
 ];
 const ROOTS: &[&[RuleId]] = &[
     &[RuleId(8), RuleId(2), RuleId(3), RuleId(4)],
@@ -184,6 +183,7 @@ static TOY: Tables<'static> = Tables {
     dtypes: &[],
     ops: &[],
     rules: Rules {
+        names: &[],
         rules: RULES,
         sets: &[RuleSet { language: Language::Target, isa: Some(IsaId(0)), phase: 0, roots: ROOTS }],
         passes: &[],

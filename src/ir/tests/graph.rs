@@ -3,7 +3,7 @@ use super::support::*;
 use crate::ir::{ErrorKind, Node, Pool, Program, Storage, TileGraph, parse, verify};
 use crate::rewrite::{RunError, Stats, Work, run};
 use lanebook_tables::{BuildNode, Cond, CondArg, Language, NO_SLOT, PatternNode, Rule, RuleId, RuleSet, Rules, TileBuild, Word};
-use lanebook_tables::{OpId, OpRole};
+use lanebook_tables::{List, OpId, OpRole, list};
 use std::boxed::Box;
 use std::string::String;
 use std::vec::Vec;
@@ -12,15 +12,14 @@ fn op(name: &str) -> OpId {
     tables().op_named(name).unwrap()
 }
 
-fn rule(name: &'static str, pattern: &'static [PatternNode], conditions: &'static [Cond<'static>], replacement: Vec<BuildNode>) -> Rule<'static> {
+fn rule(pattern: &'static [PatternNode], conditions: List<'static, Cond<'static>>, replacement: Vec<BuildNode>) -> Rule<'static> {
     Rule {
-        name,
         language: Language::Tile,
         phase: 0,
         priority: 0,
         slots: 4,
         pattern,
-        lets: &[],
+        lets: list![],
         conditions,
         replacement: Box::leak(replacement.into_boxed_slice()),
     }
@@ -32,25 +31,22 @@ fn apply(program: &mut Program<'_, '_>, fuel: u32, room: usize) -> Result<Stats,
     let convert = |like, layout| BuildNode::Tile(TileBuild { op: Some(op("convert_layout")), arity: 1, like, layout, through: NO_SLOT });
     let list = [
         rule(
-            "identity",
             &[PatternNode::Role(OpRole::Convert, 0, 1), PatternNode::Any(1)],
-            &[
-                Cond { word: Word::SameLayout, args: &[CondArg::Slot(0), CondArg::Slot(1)] },
-                Cond { word: Word::SameSpace, args: &[CondArg::Slot(0), CondArg::Slot(1)] },
-                Cond { word: Word::InRegisters, args: &[CondArg::Slot(0)] },
+            list![
+                Cond { word: Word::SameLayout, args: list![CondArg::Slot(0), CondArg::Slot(1)] },
+                Cond { word: Word::SameSpace, args: list![CondArg::Slot(0), CondArg::Slot(1)] },
+                Cond { word: Word::InRegisters, args: list![CondArg::Slot(0)] },
             ],
             std::vec![BuildNode::Slot(1)],
         ),
         rule(
-            "twice",
             &[PatternNode::Role(OpRole::Convert, 0, 1), PatternNode::Role(OpRole::Convert, 2, 1), PatternNode::Any(1)],
-            &[Cond { word: Word::SingleUse, args: &[CondArg::Slot(2)] }],
+            list![Cond { word: Word::SingleUse, args: list![CondArg::Slot(2)] }],
             std::vec![convert(0, NO_SLOT), BuildNode::Slot(1)],
         ),
         rule(
-            "push",
             &[PatternNode::Role(OpRole::Elementwise, 0, 1), PatternNode::Role(OpRole::Convert, 2, 1), PatternNode::Any(1)],
-            &[],
+            list![],
             std::vec![convert(0, NO_SLOT), BuildNode::Tile(TileBuild { op: None, arity: 1, like: 0, layout: 1, through: NO_SLOT }), BuildNode::Slot(1),],
         ),
     ];

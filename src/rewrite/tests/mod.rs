@@ -2,7 +2,7 @@
 use super::{Ring, RunError, Swaps, next_swaps};
 use crate::expr::{Arena, ExprError, ExprId, Node, SimplifyScratch, Variable, simplify};
 use heapless::Vec;
-use lanebook_tables::{BuildNode, Cond, CondArg, IndexOp, Language, Let, NO_SLOT, PatternNode, Rule, RuleId, RuleSet, Rules, Word};
+use lanebook_tables::{BuildNode, Cond, CondArg, IndexOp, Language, Let, NO_SLOT, Number, PatternNode, Rule, RuleId, RuleSet, Rules, Word, list};
 
 const N: usize = 64;
 
@@ -27,17 +27,16 @@ impl Store {
     }
 }
 
-const fn rule(name: &'static str, pattern: &'static [PatternNode], replacement: &'static [BuildNode]) -> Rule<'static> {
-    Rule { name, language: Language::Index, phase: 0, priority: 0, slots: 3, pattern, lets: &[], conditions: &[], replacement }
+const fn rule(pattern: &'static [PatternNode], replacement: &'static [BuildNode]) -> Rule<'static> {
+    Rule { language: Language::Index, phase: 0, priority: 0, slots: 3, pattern, lets: list![], conditions: list![], replacement }
 }
 
 /// x + 0 = x; (x + c) + d = x + (c + d); x ^ y = y where y is below 4 (wrong on purpose: it shows conditions).
 const RULES: &[Rule<'static>] = &[
-    rule("zero", &[PatternNode::Index(IndexOp::Add, 2, NO_SLOT), PatternNode::Any(0), PatternNode::Const(0)], &[BuildNode::Slot(0)]),
+    rule(&[PatternNode::Index(IndexOp::Add, 2, NO_SLOT), PatternNode::Any(0), PatternNode::Const(Number::new(0))], &[BuildNode::Slot(0)]),
     Rule {
-        lets: &[Let { slot: 3, term: &[BuildNode::Fold(IndexOp::Add, 2), BuildNode::Slot(1), BuildNode::Slot(2)] }],
+        lets: list![Let { slot: 3, term: list![BuildNode::Fold(IndexOp::Add, 2), BuildNode::Slot(1), BuildNode::Slot(2)] }],
         ..rule(
-            "merge",
             &[
                 PatternNode::Index(IndexOp::Add, 2, NO_SLOT),
                 PatternNode::Index(IndexOp::Add, 2, NO_SLOT),
@@ -49,21 +48,25 @@ const RULES: &[Rule<'static>] = &[
         )
     },
     Rule {
-        conditions: &[Cond { word: Word::Below, args: &[CondArg::Slot(1), CondArg::Const(4)] }],
-        ..rule("small", &[PatternNode::Index(IndexOp::Xor, 2, NO_SLOT), PatternNode::Any(0), PatternNode::Any(1)], &[BuildNode::Slot(1)])
+        conditions: list![Cond { word: Word::Below, args: list![CondArg::Slot(1), CondArg::Const(Number::new(4))] }],
+        ..rule(&[PatternNode::Index(IndexOp::Xor, 2, NO_SLOT), PatternNode::Any(0), PatternNode::Any(1)], &[BuildNode::Slot(1)])
     },
     // x | y = y | x, for ever.
     rule(
-        "endless",
         &[PatternNode::Index(IndexOp::Or, 2, NO_SLOT), PatternNode::Any(0), PatternNode::Any(1)],
-        &[BuildNode::Index(IndexOp::Or, 2), BuildNode::Index(IndexOp::Add, 2), BuildNode::Slot(0), BuildNode::Const(1, 32), BuildNode::Slot(1)],
+        &[BuildNode::Index(IndexOp::Or, 2), BuildNode::Index(IndexOp::Add, 2), BuildNode::Slot(0), BuildNode::Const(Number::new(1), 32), BuildNode::Slot(1)],
     ),
-    rule("broken", &[PatternNode::Index(IndexOp::Mul, 2, NO_SLOT), PatternNode::Any(0), PatternNode::Any(1)], &[BuildNode::Index(IndexOp::Mul, 2)]),
+    rule(&[PatternNode::Index(IndexOp::Mul, 2, NO_SLOT), PatternNode::Any(0), PatternNode::Any(1)], &[BuildNode::Index(IndexOp::Mul, 2)]),
 ];
 
 const ROOTS: &[&[RuleId]] = &[&[RuleId(0), RuleId(1)], &[], &[RuleId(4)], &[RuleId(9)], &[RuleId(3)], &[RuleId(2)]];
-const TABLE: Rules<'static> =
-    Rules { rules: RULES, sets: &[RuleSet { language: Language::Index, isa: None, phase: 0, roots: ROOTS }], passes: &[], phases: &["all"] };
+const TABLE: Rules<'static> = Rules {
+    rules: RULES,
+    names: &["zero", "merge", "small", "endless", "broken"],
+    sets: &[RuleSet { language: Language::Index, isa: None, phase: 0, roots: ROOTS }],
+    passes: &[],
+    phases: &["all"],
+};
 
 fn var(arena: &mut Arena<'_>, variable: Variable) -> ExprId {
     arena.variable_node(variable).unwrap().1

@@ -1,15 +1,13 @@
 //! Atoms: what one instruction form does.
 use crate::template::Template;
-use crate::{AccessId, ClassId, DtypeId, IsaId, MatrixMore, SharedOperand, SourceId, TagId, TermNode, Vary};
+use crate::{AccessId, ClassId, DtypeId, IsaId, List, MatrixMore, Name, SharedOperand, SourceId, TagId, TermNode, Vary};
 use lanebook_layout::LayoutRef;
 
 /// One instruction form.
 #[derive(Copy, Clone, Debug)]
 pub struct Atom<'a> {
-    /// lanebook's name, unique.
-    pub name: &'a str,
-    /// Stable number from the ledger `hw-tables/ids.ron`.
-    pub stable: u32,
+    /// What people and tools read of it; the lean tables do not have it.
+    pub note: Option<&'a AtomNote<'a>>,
     /// What kind of thing it does.
     pub class: AtomClass,
     /// Its instruction set.
@@ -25,7 +23,7 @@ pub struct Atom<'a> {
     /// For matrix instructions that are not one product of dense operands: what else they have.
     pub more: Option<&'a MatrixMore<'a>>,
     /// For arithmetic: the value of the first operand as a term over operand numbers, prefix order.
-    pub means: &'a [TermNode],
+    pub means: List<'a, TermNode>,
     /// For arithmetic on tile elements: which operation it is.
     pub does: Option<&'a Does<'a>>,
     /// Cost facts.
@@ -33,11 +31,20 @@ pub struct Atom<'a> {
     /// The counter it advances, if it completes asynchronously.
     pub counter: Option<CounterUse>,
     /// Groups it belongs to, for hazards.
-    pub tags: &'a [TagId],
+    pub tags: List<'a, TagId>,
     /// How sure the facts are.
     pub status: Status,
-    /// Where they come from.
-    pub sources: &'a [SourceId],
+}
+
+/// What people and tools read of an atom, and the engine does not.
+#[derive(Copy, Clone, Debug)]
+pub struct AtomNote<'a> {
+    /// lanebook's name, unique.
+    pub name: &'a str,
+    /// Stable number from the ledger `hw-tables/ids.ron`.
+    pub stable: u32,
+    /// Where its facts come from.
+    pub sources: List<'a, SourceId>,
 }
 
 /// Kinds of atoms.
@@ -94,14 +101,14 @@ pub enum Role {
 /// One operand of an atom.
 #[derive(Copy, Clone, Debug)]
 pub struct Operand<'a> {
-    /// Its name in the template.
-    pub name: &'a str,
+    /// Its name in the template; the lean tables do not have it.
+    pub name: Name<'a>,
     /// What it is.
     pub role: Role,
     /// Register class (for immediates and labels: any value, unused).
     pub class: ClassId,
     /// Further classes it also takes (e.g. scalar for a vector source).
-    pub also: &'a [ClassId],
+    pub also: List<'a, ClassId>,
     /// Registers of that class in the tuple.
     pub registers: u8,
     /// Element type, for matrix operands.
@@ -112,7 +119,7 @@ pub struct Operand<'a> {
     pub extents: (u16, u16),
     /// Immediates: lowest and highest value. Registers: the integers it takes in place of a register
     /// (`min > max` = none; architecture-wide inline integers are in [`crate::Arch::inline_integers`]).
-    pub range: (i64, i64),
+    pub range: &'a (i64, i64),
     /// The operand is a register with a fixed name that the text does not show (it must be set before).
     pub implicit: bool,
     /// Its part in a family of instances: it is a parameter, or depends on one.
@@ -121,9 +128,27 @@ pub struct Operand<'a> {
 
 /// The operands of an atom in the template's numbering: references, since many atoms share an operand.
 #[derive(Copy, Clone, Debug)]
-pub struct Operands<'a>(pub &'a [&'a Operand<'a>]);
+pub struct Operands<'a>(pub List<'a, &'a Operand<'a>>);
 
-impl Atom<'_> {
+impl<'a> Atom<'a> {
+    /// lanebook's name for it, unique; empty in the lean tables.
+    #[must_use]
+    pub fn name(&self) -> &'a str {
+        self.note.map_or("", |note| note.name)
+    }
+
+    /// Stable number from the ledger `hw-tables/ids.ron`; 0 in the lean tables.
+    #[must_use]
+    pub fn stable(&self) -> u32 {
+        self.note.map_or(0, |note| note.stable)
+    }
+
+    /// Where its facts come from; nothing in the lean tables.
+    #[must_use]
+    pub fn sources(&self) -> &'a [SourceId] {
+        self.note.map_or(&[], |note| note.sources.slice())
+    }
+
     /// Its shape, if it is one product of dense operands as the text shows it: not of several blocks, sparse or scaled.
     #[must_use]
     #[inline]
@@ -134,7 +159,7 @@ impl Atom<'_> {
 
     /// How an operand that stands in shared memory is given.
     #[must_use]
-    pub fn shared(&self, operand: u8) -> Option<&SharedOperand<'_>> {
+    pub fn shared(&self, operand: u8) -> Option<&'a SharedOperand<'a>> {
         self.more?.shared.iter().find(|s| s.operand == operand)
     }
 }
@@ -144,26 +169,26 @@ impl<'a> Operands<'a> {
     #[must_use]
     #[inline]
     pub fn get(&self, number: usize) -> Option<&'a Operand<'a>> {
-        self.0.get(number).copied()
+        self.0.slice().get(number).copied()
     }
     /// Operand 0.
     #[must_use]
     pub fn first(&self) -> Option<&'a Operand<'a>> {
-        self.0.first().copied()
+        self.0.slice().first().copied()
     }
     /// How many there are.
     #[must_use]
-    pub const fn len(&self) -> usize {
-        self.0.len()
+    pub fn len(&self) -> usize {
+        self.0.slice().len()
     }
     /// Whether there is none.
     #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    pub fn is_empty(&self) -> bool {
+        self.0.slice().is_empty()
     }
     /// All of them in order.
     pub fn iter(&self) -> core::iter::Copied<core::slice::Iter<'a, &'a Operand<'a>>> {
-        self.0.iter().copied()
+        self.0.slice().iter().copied()
     }
 }
 
@@ -195,13 +220,13 @@ pub struct Movement<'a> {
     /// Width of one logical element in bits. A wider tile element is several of them.
     pub unit_bits: u16,
     /// Extents of the logical coordinate, most significant first.
-    pub extents: &'a [u16],
+    pub extents: List<'a, u16>,
     /// Source.
     pub from: Side<'a>,
     /// Destination.
     pub to: Side<'a>,
     /// The immediate offset fields.
-    pub offsets: &'a [OffsetField],
+    pub offsets: List<'a, OffsetField>,
     /// The unit's bits cross lanes inside the instruction: `false` when each lane gets what its own address fetched.
     pub crosses_lanes: bool,
 }
@@ -222,7 +247,7 @@ pub struct Side<'a> {
     /// Bytes between the shares that one slot's address supplies in a row.
     pub slot_bytes: u16,
     /// Bank model of this access, by name; empty for spaces without banks.
-    pub banks: &'a str,
+    pub banks: Name<'a>,
     /// Kind of the access, for synchronisation.
     pub access: AccessId,
 }

@@ -9,6 +9,7 @@
 mod anchor;
 mod arch;
 mod atom;
+mod list;
 mod matrix;
 mod name;
 mod op;
@@ -24,14 +25,17 @@ pub use anchor::{
 pub use arch::{
     Arch, ArchAtom, BankModel, Counter, Hazard, HazardUse, Isa, Operandless, RegisterClass, RegisterKind, SharedLimits, SyncRule, SyncStep, TupleStyle,
 };
-pub use atom::{Atom, AtomClass, AtomCost, CounterUse, Does, MatrixShape, Movement, OffsetField, Operand, Operands, Piece, Role, Side, Source, Space, Status};
+pub use atom::{
+    Atom, AtomClass, AtomCost, AtomNote, CounterUse, Does, MatrixShape, Movement, OffsetField, Operand, Operands, Piece, Role, Side, Source, Space, Status,
+};
+pub use list::{List, Name};
 pub use matrix::{Broadcast, FieldMove, MatrixMore, SharedOperand};
 pub use name::NameMap;
 pub use op::{LayoutTrait, OpDecl, OpRole};
 pub use param::{Instance, MAX_PARAMS, Spelling, Vary};
 pub use rule::{
-    ANALYSES, BuildNode, Cond, CondArg, IndexOp, Language, Let, MAX_INSTRUCTIONS, MAX_SLOTS, MAX_TERM, NO_SLOT, Pass, PassStep, PatternNode, Rule, RuleSet,
-    Rules, TermNode, TileBuild, Weights, Word,
+    ANALYSES, BuildNode, Cond, CondArg, IndexOp, Language, Let, MAX_INSTRUCTIONS, MAX_SLOTS, MAX_TERM, NO_SLOT, Number, Pass, PassStep, PatternNode, Rule,
+    RuleSet, Rules, TermNode, TileBuild, Weights, Word,
 };
 pub use template::{Pieces, Template};
 pub use tiled::{CompletionObject, TiledMove};
@@ -119,22 +123,28 @@ impl<'a> Tables<'a> {
     /// The architecture with this name.
     #[must_use]
     pub fn arch_named(&self, name: &str) -> Option<ArchId> {
-        self.arch_names.get(name).map(ArchId)
+        self.arch_names.get(name, |id| self.archs.get(usize::from(id)).map(|arch| arch.name)).map(ArchId)
     }
     /// The atom with this name.
     #[must_use]
     pub fn atom_named(&self, name: &str) -> Option<AtomId> {
-        self.atom_names.get(name).map(AtomId)
+        self.atom_names.get(name, |id| self.atoms.get(usize::from(id)).map(Atom::name)).map(AtomId)
     }
     /// The element type with this name.
     #[must_use]
     pub fn dtype_named(&self, name: &str) -> Option<DtypeId> {
-        self.dtype_names.get(name).map(DtypeId)
+        self.dtype_names.get(name, |id| self.dtypes.get(usize::from(id)).map(|dtype| dtype.name)).map(DtypeId)
     }
     /// The operation with this name or alias.
     #[must_use]
     pub fn op_named(&self, name: &str) -> Option<OpId> {
-        self.op_names.get(name).map(OpId)
+        self.op_names
+            .get(name, |id| {
+                let decl = self.ops.get(usize::from(id))?;
+                // One of its spellings: only that one can be equal.
+                Some(decl.aliases.iter().copied().find(|alias| *alias == name).unwrap_or(decl.name))
+            })
+            .map(OpId)
     }
     /// The architecture of an id.
     #[must_use]

@@ -115,7 +115,7 @@ pub struct OpDecl<'a> {
     /// Name as printed.
     pub name: &'a str,
     /// Other spellings that parse.
-    pub aliases: &'a [&'a str],
+    pub aliases: crate::List<'a, &'a str>,
     /// What it is to the passes.
     pub role: OpRole,
     /// What it does to layouts.

@@ -145,14 +145,14 @@ impl<'a> Tables<'a> {
         if let Some(id) = self.atom_named(name) {
             return Some((id, self.atom(id)?.usual()));
         }
-        let numbered = (0u16..).zip(self.atoms).filter(|(_, atom)| atom.name.contains('{'));
+        let numbered = (0u16..).zip(self.atoms).filter(|(_, atom)| atom.name().contains('{'));
         numbered.filter_map(|(k, atom)| Some((AtomId(k), named(atom, name)?))).next()
     }
 }
 
 /// The instance of a family that has this name.
 fn named<'a>(atom: &'a Atom<'a>, name: &str) -> Option<Instance<'a>> {
-    let (mut pattern, mut rest) = (atom.name, name);
+    let (mut pattern, mut rest) = (atom.name(), name);
     let mut picks: [Option<u16>; MAX_PARAMS] = [None; MAX_PARAMS];
     while let Some((before, after)) = pattern.split_once('{') {
         let (param, after) = after.split_once('}')?;

@@ -3,7 +3,7 @@
 //!
 //! The words of the index language carry their own meaning here ([`IndexOp::eval`]), so that the
 //! engine's folding, the rule compiler's checks and the proofs cannot disagree about it.
-use crate::{AtomId, IsaId, OpId, OpRole, RuleId};
+use crate::{AtomId, IsaId, List, OpId, OpRole, RuleId};
 
 /// "No slot" in the places where a slot is optional.
 pub const NO_SLOT: u8 = u8::MAX;
@@ -171,6 +171,30 @@ pub enum TermNode {
     BytePermute,
 }
 
+/// An integer in nodes of rules: 64 bits that ask for little alignment, so that nodes stay small.
+#[derive(Copy, Clone, PartialEq, Eq, Hash)]
+pub struct Number([u8; 8]);
+
+impl Number {
+    /// The number.
+    #[must_use]
+    pub const fn new(value: i64) -> Self {
+        Self(value.to_ne_bytes())
+    }
+    /// The number.
+    #[must_use]
+    #[inline]
+    pub const fn get(self) -> i64 {
+        i64::from_ne_bytes(self.0)
+    }
+}
+
+impl core::fmt::Debug for Number {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        self.get().fmt(f)
+    }
+}
+
 /// A node of a pattern in prefix order.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum PatternNode {
@@ -179,7 +203,7 @@ pub enum PatternNode {
     /// Binds a constant.
     AnyConst(u8),
     /// A constant of this value (compared modulo 2^width).
-    Const(i64),
+    Const(Number),
     /// An index word with its arity; the arguments follow. Binds the node to the slot unless it is [`NO_SLOT`].
     /// A word that commutes matches in either order.
     Index(IndexOp, u8, u8),
@@ -316,7 +340,7 @@ pub struct Cond<'a> {
     /// The word.
     pub word: Word,
     /// Arguments.
-    pub args: &'a [CondArg],
+    pub args: List<'a, CondArg>,
 }
 
 /// Argument of a condition.
@@ -325,7 +349,7 @@ pub enum CondArg {
     /// What a slot holds.
     Slot(u8),
     /// A number.
-    Const(i64),
+    Const(Number),
 }
 
 /// A constant that a rule computes from the constants it bound, before its conditions are asked.
@@ -334,7 +358,7 @@ pub struct Let<'a> {
     /// Slot that it fills.
     pub slot: u8,
     /// Its value: `Slot`, `Const`, `Fold`, `TrailingZeros`, `Low32` and `High32` nodes in prefix order. Without a value (shift too far) the rule does not apply.
-    pub term: &'a [BuildNode],
+    pub term: List<'a, BuildNode>,
 }
 
 /// A node of a replacement in prefix order.
@@ -343,7 +367,7 @@ pub enum BuildNode {
     /// What a slot holds.
     Slot(u8),
     /// A constant of a width in bits.
-    Const(i64, u8),
+    Const(Number, u8),
     /// Constant computed from constants: an index word applied at rewrite time; the arguments follow.
     Fold(IndexOp, u8),
     /// Constant computed from a constant that follows: how many low bits are 0 (of 0: no value). Spelt `trailing_zeros`.
@@ -380,8 +404,6 @@ pub struct TileBuild {
 /// A compiled rule.
 #[derive(Copy, Clone, Debug)]
 pub struct Rule<'a> {
-    /// Its name, unique.
-    pub name: &'a str,
     /// Language.
     pub language: Language,
     /// Phase number: rules of one phase run together.
@@ -393,9 +415,9 @@ pub struct Rule<'a> {
     /// Left side.
     pub pattern: &'a [PatternNode],
     /// Constants computed from the pattern's.
-    pub lets: &'a [Let<'a>],
+    pub lets: List<'a, Let<'a>>,
     /// Conditions, all of which must hold.
-    pub conditions: &'a [Cond<'a>],
+    pub conditions: List<'a, Cond<'a>>,
     /// Right side.
     pub replacement: &'a [BuildNode],
 }
@@ -405,6 +427,8 @@ pub struct Rule<'a> {
 pub struct Rules<'a> {
     /// Rules; a [`RuleId`] is an index here.
     pub rules: &'a [Rule<'a>],
+    /// Their names, unique; the lean tables do not have them.
+    pub names: &'a [&'a str],
     /// Rules that run together, one entry for each (language, instruction set, phase) that occurs, in that order.
     pub sets: &'a [RuleSet<'a>],
     /// Pipelines.
@@ -415,12 +439,18 @@ pub struct Rules<'a> {
 
 impl<'a> Rules<'a> {
     /// No rules.
-    pub const EMPTY: Rules<'static> = Rules { rules: &[], sets: &[], passes: &[], phases: &[] };
+    pub const EMPTY: Rules<'static> = Rules { rules: &[], names: &[], sets: &[], passes: &[], phases: &[] };
 
     /// The rule of an id.
     #[must_use]
     pub fn rule(&self, id: RuleId) -> Option<&'a Rule<'a>> {
         self.rules.get(id.index())
+    }
+
+    /// The name of a rule; `?` where there is none, as in the lean tables.
+    #[must_use]
+    pub fn name(&self, id: RuleId) -> &'a str {
+        self.names.get(id.index()).copied().unwrap_or("?")
     }
 
     /// The rules of one language and phase (target rules: for one instruction set). Asked once per pass, not per node.

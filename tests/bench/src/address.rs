@@ -163,7 +163,7 @@ fn of(case: &Case, program: &Program<'_, '_>, compiled: &Compiled<'_>) -> Count 
     Count {
         what: case.what,
         arch: case.arch,
-        atom: TABLES.atom(chosen.atom).map_or("", |atom| atom.name),
+        atom: TABLES.atom(chosen.atom).map_or("", |atom| atom.name()),
         first: lines[0].len() as u32,
         further: lines[1].len() as u32,
         accesses: steps(Purpose::Move).count() as u32,

@@ -32,9 +32,9 @@ pub fn measure(report: &mut Report) {
         },
         Kind {
             what: "atom",
-            names: TABLES.atoms.iter().map(|a| a.name).collect(),
+            names: TABLES.atoms.iter().map(|a| a.name()).collect(),
             by_name: |name| TABLES.atom_named(name).map(AtomId::index),
-            by_id: |id| TABLES.atom(AtomId(id)).map_or(0, |a| a.name.len()),
+            by_id: |id| TABLES.atom(AtomId(id)).map_or(0, |a| a.name().len()),
         },
         Kind {
             what: "element type",

@@ -1,9 +1,10 @@
 //! Size of what ships: tables by architecture, and `.text` with `.rodata` of small programs without an operating system.
 //!
+//! Lean tables are what planning and emission read (`lanebook::LEAN`), tables are all of it (`lanebook::TABLES`).
 //! Table bytes are summed over the statics that the table compiler writes ([`lanebook_gen::Compiled::weights`]), for each
 //! architecture alone, as `LANEBOOK_ARCHS` builds it. The sections are those of `image/`, which `size.sh` builds and links.
 use crate::report::Report;
-use lanebook_gen::{Compiled, Mode, Wish, compile_wish};
+use lanebook_gen::{Compiled, Mode, Weight, Wish, compile_wish};
 use std::path::{Path, PathBuf};
 
 /// The section's heading.
@@ -23,8 +24,8 @@ fn tables(arch: Option<&str>) -> Option<Compiled> {
     compile_wish(&root(), Mode::Draft, &Wish { archs, extra: None }).ok()
 }
 
-fn bytes(compiled: &Compiled) -> usize {
-    compiled.weights().iter().map(|weight| weight.bytes).sum()
+fn bytes(weights: &[Weight]) -> f64 {
+    weights.iter().map(|weight| weight.bytes).sum::<usize>() as f64
 }
 
 /// Measures tables, then reads what `size.sh` left: images, and the algebra alone.
@@ -32,12 +33,15 @@ pub fn measure(report: &mut Report) {
     match tables(None) {
         Some(all) => {
             let names: Vec<&str> = all.tables().archs.iter().map(|arch| arch.name).collect();
-            report.alone(SECTION, format!("tables, all {} architectures", names.len()), bytes(&all) as f64, "B");
+            report.alone(SECTION, format!("tables, all {} architectures", names.len()), bytes(&all.weights()), "B");
+            report.alone(SECTION, format!("lean tables, all {} architectures", names.len()), bytes(&all.lean_weights()), "B");
             for name in names {
                 if let Some(one) = tables(Some(name)) {
-                    report.held(SECTION, format!("tables, {name} alone"), bytes(&one) as f64, "B", SMALL, "the budget for tables and code together");
-                    let heavy: Vec<String> = one.weights().iter().take(5).map(|w| format!("{} {}", w.kind, w.bytes)).collect();
-                    report.note(SECTION, format!("tables, {name}: {}", heavy.join(", ")));
+                    let (whole, lean) = (one.weights(), one.lean_weights());
+                    report.held(SECTION, format!("tables, {name} alone"), bytes(&whole), "B", LARGE, "the budget for tables and code together");
+                    report.held(SECTION, format!("lean tables, {name} alone"), bytes(&lean), "B", SMALL, "the budget for tables and code together");
+                    let heavy: Vec<String> = lean.iter().take(5).map(|w| format!("{} {}", w.kind, w.bytes)).collect();
+                    report.note(SECTION, format!("lean tables, {name}: {}", heavy.join(", ")));
                 }
             }
         }

@@ -1,4 +1,7 @@
 //! What does not depend on the machine: instruction counts beside Triton's, and that the report is complete.
+use lanebook::compile::compile;
+use lanebook::ir::SmallStorage;
+use lanebook::{LEAN, TABLES};
 use lanebook_bench::{address, algebra, lookup, passes, room, size, whole};
 
 /// "Never more": to the first address and for all further ones together, beside Triton's sequence on the same form of
@@ -24,6 +27,28 @@ fn accesses_are_as_wide_as_triton_s() {
     for count in address::counts() {
         assert!(count.triton.iter().all(|peer| count.accesses <= peer.accesses), "{count:?}");
     }
+}
+
+/// Planning and emission read nothing that the lean tables lack: the same text, or a refusal too, for every architecture.
+#[test]
+fn the_lean_tables_lose_nothing() {
+    let mut kernels = 0;
+    for (name, text) in lanebook_bench::EXAMPLES {
+        let mut storage = Box::new(SmallStorage::new());
+        let program = whole::read(&mut storage, text);
+        for (id, arch) in whole::archs() {
+            let written = [&TABLES, &LEAN].map(|tables| {
+                let mut room = Box::new(whole::Room::new());
+                let mut text = String::new();
+                // A refusal names atoms by ids, which differ.
+                let compiled = compile(tables, id, &program, room.scratch()).ok()?;
+                compiled.write(tables, &program, &mut text).ok().map(|()| text)
+            });
+            kernels += usize::from(written[0].is_some());
+            assert_eq!(written[0], written[1], "{name} {}", arch.name);
+        }
+    }
+    assert!(kernels > 40, "{kernels}");
 }
 
 /// What the removal of conversions writes grows with the program and no faster.

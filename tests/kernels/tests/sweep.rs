@@ -196,9 +196,9 @@ fn operations_of_the_tables() {
     let mut seen = 0;
     for atom in TABLES.atoms {
         let Some(does) = atom.does else { continue };
-        let op = TABLES.ops.iter().find(|op| op.name == does.op).unwrap_or_else(|| panic!("{}: {}", atom.name, does.op));
-        assert_eq!(does.uses.len() % usize::from(op.operands.0), 0, "{}", atom.name);
-        assert!(does.uses.iter().all(|&k| atom.operands.get(usize::from(k)).is_some_and(|o| o.dtype.is_some())), "{}", atom.name);
+        let op = TABLES.ops.iter().find(|op| op.name == does.op).unwrap_or_else(|| panic!("{}: {}", atom.name(), does.op));
+        assert_eq!(does.uses.len() % usize::from(op.operands.0), 0, "{}", atom.name());
+        assert!(does.uses.iter().all(|&k| atom.operands.get(usize::from(k)).is_some_and(|o| o.dtype.is_some())), "{}", atom.name());
         seen += 1;
     }
     assert!(seen >= 14);

@@ -22,7 +22,7 @@ impl Recorder {
     /// The steps as text, for messages.
     #[must_use]
     pub fn text(&self, tables: &Tables<'_>) -> String {
-        let name = |id: AtomId| tables.atom(id).map_or("?", |atom| atom.name);
+        let name = |id: AtomId| tables.atom(id).map_or("?", |atom| atom.name());
         let arg = |arg: &Arg| match arg {
             Arg::Reg(reg) => format!("r{}.{}", reg.class.0, reg.first),
             Arg::Imm(value) => value.to_string(),
@@ -55,10 +55,10 @@ pub type Registers = BTreeMap<u16, u64>;
 pub fn run(tables: &Tables<'_>, steps: &[(AtomId, Vec<Arg>)], registers: &mut Registers) {
     for (id, args) in steps {
         let atom = tables.atom(*id).expect("atom exists");
-        assert_eq!(args.len(), atom.operands.len(), "{}: one argument for each operand", atom.name);
+        assert_eq!(args.len(), atom.operands.len(), "{}: one argument for each operand", atom.name());
         let make_uniform = tables.isas.iter().any(|isa| isa.make_uniform == Some(*id));
         let means: &[TermNode] = if atom.means.is_empty() && make_uniform { &[TermNode::Operand(1)] } else { atom.means };
-        assert!(!means.is_empty(), "{} has no meaning", atom.name);
+        assert!(!means.is_empty(), "{} has no meaning", atom.name());
         let values: Vec<Option<u64>> = args
             .iter()
             .zip(atom.operands)
@@ -68,22 +68,22 @@ pub fn run(tables: &Tables<'_>, steps: &[(AtomId, Vec<Arg>)], registers: &mut Re
                     assert!(
                         reg.class == operand.class || operand.also.contains(&reg.class),
                         "{}: operand {} does not take class {}",
-                        atom.name,
+                        atom.name(),
                         operand.name,
                         reg.class.0
                     );
-                    assert_eq!(reg.count, operand.registers, "{}: operand {}", atom.name, operand.name);
-                    Some(*registers.get(&reg.first).unwrap_or_else(|| panic!("{} reads an unwritten register", atom.name)))
+                    assert_eq!(reg.count, operand.registers, "{}: operand {}", atom.name(), operand.name);
+                    Some(*registers.get(&reg.first).unwrap_or_else(|| panic!("{} reads an unwritten register", atom.name())))
                 }
                 (Arg::Imm(value), _) => Some(*value as u64),
                 _ => None,
             })
             .collect();
         let value = term(&mut means.iter(), &values, 32);
-        let Some(Arg::Reg(reg)) = args.first() else { panic!("{} has no result", atom.name) };
+        let Some(Arg::Reg(reg)) = args.first() else { panic!("{} has no result", atom.name()) };
         let bits = tables.isa(atom.isa).map_or(32, |isa| isa.classes[reg.class.index()].bits) * u16::from(reg.count);
         let before = registers.insert(reg.first, if bits == 32 { u64::from(value as u32) } else { value });
-        assert!(before.is_none(), "{} writes a register twice", atom.name);
+        assert!(before.is_none(), "{} writes a register twice", atom.name());
     }
 }
 

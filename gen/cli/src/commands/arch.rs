@@ -103,7 +103,7 @@ fn figures(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>) -> String {
         out.push_str("\ncounters\n");
         let mut table = Table::new(&[("NAME", Align::Left), ("MOST", Align::Right), ("ORDER", Align::Left), ("WAIT", Align::Left)]);
         for counter in arch.counters {
-            let wait = tables.atom(counter.wait).map_or("?", |a| a.name);
+            let wait = tables.atom(counter.wait).map_or("?", |a| a.name());
             table.row([counter.name.into(), counter.max.to_string(), if counter.in_order { "in order" } else { "any order" }.into(), wait.into()]);
         }
         out.push_str(&table.render(2));
@@ -112,7 +112,7 @@ fn figures(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>) -> String {
     let mut table = Table::new(&[("AFTER", Align::Left), ("BEFORE", Align::Left), ("STEPS", Align::Left), ("SOURCES", Align::Left)]);
     for rule in arch.sync {
         let name = |id: lanebook_tables::AccessId| tables.accesses.get(id.index()).copied().unwrap_or("?").to_string();
-        let steps: Vec<&str> = rule.steps.iter().filter_map(|s| tables.atom(s.atom)).map(|a| a.name).collect();
+        let steps: Vec<&str> = rule.steps.iter().filter_map(|s| tables.atom(s.atom)).map(|a| a.name()).collect();
         table.row([name(rule.producer), name(rule.consumer), steps.join(", "), keys(tables, rule.sources)]);
     }
     out.push_str(&table.render(2));

@@ -35,7 +35,7 @@ pub fn run(args: &Atoms, tables: &Tables<'_>) -> Result<(), Problems> {
         let Some(isa) = tables.isa(atom.isa).filter(|_| one.is_none() || !archs.is_empty()) else { continue };
         all.push(Listed { atom, isa, archs });
     }
-    all.sort_by_key(|listed| (rank(listed.atom.class), listed.atom.name));
+    all.sort_by_key(|listed| (rank(listed.atom.class), listed.atom.name()));
     let wanted: Vec<&Listed<'_>> = all.iter().filter(|listed| wanted(tables, args, shape, listed.atom)).collect();
     let of = one.map_or_else(|| "all architectures".to_string(), |arch| arch.name.to_string());
     if wanted.is_empty() {
@@ -64,7 +64,7 @@ pub fn run(args: &Atoms, tables: &Tables<'_>) -> Result<(), Problems> {
                 None => listed.archs.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(" "),
             };
             let atom = listed.atom;
-            table.row([atom.name.into(), class(atom.class).into(), status(atom.status).into(), place, template(atom), keys(tables, atom.sources)]);
+            table.row([atom.name().into(), class(atom.class).into(), status(atom.status).into(), place, template(atom), keys(tables, atom.sources())]);
         }
         out = table.render(0);
     }
@@ -114,7 +114,7 @@ fn not_native(arch: &Arch<'_>) -> String {
 
 fn has_text(atom: &Atom<'_>, text: &str) -> bool {
     let text = text.to_lowercase();
-    atom.name.to_lowercase().contains(&text) || template(atom).to_lowercase().contains(&text)
+    atom.name().to_lowercase().contains(&text) || template(atom).to_lowercase().contains(&text)
 }
 
 fn rank(class: AtomClass) -> u8 {
@@ -164,11 +164,11 @@ fn detail(out: &mut String, tables: &Tables<'_>, isa: &Isa<'_>, atom: &Atom<'_>,
     let _ = writeln!(
         out,
         "{} ({}, {}{}, id {})",
-        atom.name,
+        atom.name(),
         class(atom.class),
         status(atom.status),
         if native { "" } else { ", expanded by the assembler" },
-        atom.stable
+        atom.stable()
     );
     let _ = writeln!(out, "  {}", template(atom));
     for operand in atom.operands {
@@ -217,7 +217,7 @@ fn detail(out: &mut String, tables: &Tables<'_>, isa: &Isa<'_>, atom: &Atom<'_>,
         let cycles = if atom.cost.cycles == 0 { String::new() } else { format!(", {} cycles", atom.cost.cycles) };
         let _ = writeln!(out, "  shape    m{} n{} k{}{cycles}", m.m, m.n, m.k);
     }
-    for id in atom.sources {
+    for id in atom.sources() {
         if let Some(source) = tables.sources.get(id.index()) {
             let _ = writeln!(out, "  source   {}: {}", source.key, source.title);
         }

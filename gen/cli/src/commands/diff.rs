@@ -42,7 +42,7 @@ fn described(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>) -> BTreeMap<St
     }
     for counter in arch.counters {
         let order = if counter.in_order { "in order" } else { "in any order" };
-        line(&format!("counter {}", counter.name), format!("to {}, {order}, {}", counter.max, tables.atom(counter.wait).map_or("?", |atom| atom.name)));
+        line(&format!("counter {}", counter.name), format!("to {}, {order}, {}", counter.max, tables.atom(counter.wait).map_or("?", |atom| atom.name())));
     }
     let access = |id: lanebook_tables::AccessId| tables.accesses.get(id.index()).copied().unwrap_or("?");
     for rule in arch.sync {
@@ -51,7 +51,7 @@ fn described(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>) -> BTreeMap<St
             .iter()
             .map(|step| {
                 let values: Vec<String> = step.immediates.iter().map(i32::to_string).collect();
-                let name = tables.atom(step.atom).map_or("?", |atom| atom.name);
+                let name = tables.atom(step.atom).map_or("?", |atom| atom.name());
                 if values.is_empty() { name.to_string() } else { format!("{name} {}", values.join(" ")) }
             })
             .collect();
@@ -84,7 +84,7 @@ fn figures(out: &mut String, tables: &Tables<'_>, first: (&Arch<'_>, &Isa<'_>), 
 
 fn atoms(out: &mut String, tables: &Tables<'_>, first: &Arch<'_>, second: &Arch<'_>) {
     let listed = |arch: &Arch<'_>| -> BTreeMap<String, (AtomClass, bool)> {
-        arch.atoms.iter().filter_map(|have| tables.atom(have.atom).map(|atom| (atom.name.to_string(), (atom.class, have.native)))).collect()
+        arch.atoms.iter().filter_map(|have| tables.atom(have.atom).map(|atom| (atom.name().to_string(), (atom.class, have.native)))).collect()
     };
     let (a, b) = (listed(first), listed(second));
     let mut table = Table::new(&[("ATOM", Align::Left), ("CLASS", Align::Left), ("ONLY OR OTHERWISE ON", Align::Left)]);

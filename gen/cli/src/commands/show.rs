@@ -53,7 +53,7 @@ fn of_atom(args: &Show, tables: &Tables<'_>) -> Result<Picture, Problem> {
             return tile;
         }
         let tiles = show_tensor::tiles(tables, arch);
-        let names: Vec<&str> = arch.atoms.iter().filter_map(|have| tables.atom(have.atom)).map(|atom| atom.name).chain(tiles.iter().copied()).collect();
+        let names: Vec<&str> = arch.atoms.iter().filter_map(|have| tables.atom(have.atom)).map(|atom| atom.name()).chain(tiles.iter().copied()).collect();
         let mut remedy =
             nearest(&args.what, names).map_or_else(|| format!("`lanebook atoms --arch {name}` lists them"), |near| format!("did you mean `{near}`?"));
         if !tiles.is_empty() {

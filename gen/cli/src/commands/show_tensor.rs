@@ -16,7 +16,7 @@ const CELL_BYTES: u64 = 4;
 
 /// The picture of a load or store of tensor memory: its cells and its registers; nothing if the atom is no such.
 pub fn of_move(args: &Show, tables: &Tables<'_>, arch: &Arch<'_>, instance: &Instance<'_>) -> Option<Result<Picture, Problem>> {
-    let name = instance.atom.name;
+    let name = instance.atom.name();
     let form = tables.units.tensor_moves.iter().find(|form| {
         let known = [form.loads.0, form.loads.1, form.stores.0, form.stores.1].contains(&name);
         known && tensor::move_named(tables, arch, form.name).is_ok()

@@ -33,7 +33,7 @@ pub fn text(tables: &Tables<'_>, program: &Program<'_, '_>, candidates: &[Candid
         let mut table = Table::new(&columns.into_iter().chain(more).collect::<Vec<_>>());
         for candidate in these {
             let label = match candidate.atom.and_then(|atom| tables.atom(atom)) {
-                Some(atom) => atom.name.to_string(),
+                Some(atom) => atom.name().to_string(),
                 None if candidate.whole => candidate.layout.map_or_else(String::new, |layout| self::layout(&layout)),
                 None => "descriptor".into(),
             };

@@ -255,14 +255,14 @@ fn of_emit(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>, program: &Progra
         ),
         EmitError::Step(StepError::Class { atom, operand, class }) => {
             let class = isa.classes.get(usize::from(class)).map_or("?", |class| class.name);
-            let name = tables.atom(atom).map_or("?", |atom| atom.name);
+            let name = tables.atom(atom).map_or("?", |atom| atom.name());
             Problem::refused(
                 format!("operand {operand} of {name} takes no {class} register, and the kernel needs one there"),
                 "convert the tile, or store it through another instruction",
             )
         }
         EmitError::Step(StepError::Operand { atom, operand }) => {
-            let name = tables.atom(atom).map_or("?", |a| a.name);
+            let name = tables.atom(atom).map_or("?", |a| a.name());
             Problem::internal(format!("operand {operand} of {name} cannot be written"), "report this with the program")
         }
         EmitError::Step(StepError::NoAtom(missing)) => {

@@ -65,7 +65,7 @@ impl Report<'_> {
         let mut models: Vec<&str> = Vec::new();
         for atom in moves.chain(products).filter_map(|id| self.tables.atom(id)) {
             if weak(atom.status) {
-                lines.push(format!("{}: {}", atom.name, status(atom.status)));
+                lines.push(format!("{}: {}", atom.name(), status(atom.status)));
             }
             if let Some(m) = &atom.movement {
                 models.extend([m.from.banks, m.to.banks].into_iter().filter(|b| !b.is_empty()));

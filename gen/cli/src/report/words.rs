@@ -67,13 +67,13 @@ impl Report<'_> {
 
     /// The name of an atom.
     pub fn atom(&self, id: AtomId) -> &str {
-        self.tables.atom(id).map_or("?", |a| a.name)
+        self.tables.atom(id).map_or("?", |a| a.name())
     }
 
     /// The matrix instruction of a product, with what was chosen in place of its parameters; and whether the assembler expands it.
     pub fn product(&self, p: &ProductPlan) -> String {
         let Some(atom) = self.tables.atom(p.product.atom) else { return "?".into() };
-        let (mut name, shape) = (atom.name.to_string(), p.product.shape);
+        let (mut name, shape) = (atom.name().to_string(), p.product.shape);
         let instance = atom.with_columns(shape.n);
         let values = [(shape.a, self.program.operand(p.op, 0)), (shape.b, self.program.operand(p.op, 1)), (shape.d, self.program.result(p.op, 0))];
         for (param, vary) in atom.params() {

@@ -103,7 +103,7 @@ impl<'t> Machine<'t> {
             let value = self.value(compiled, step.args[1], first);
             self.write(compiled, step.args[0], first, value);
         } else if step.atom == self.isa.load_param32 || step.atom == self.isa.load_param64 {
-            let Slot::Int(offset) = step.args[2] else { panic!("{}: {:?}", atom.name, step.args) };
+            let Slot::Int(offset) = step.args[2] else { panic!("{}: {:?}", atom.name(), step.args) };
             let bytes = if step.atom == self.isa.load_param64 { 8 } else { 4 };
             let value = (0..bytes).fold(0, |value, k| value | u64::from(self.params[offset as usize + k]) << (8 * k));
             self.write(compiled, step.args[0], first, value);
@@ -119,7 +119,7 @@ impl<'t> Machine<'t> {
         } else if atom.matrix.is_some() {
             self.product(compiled, atom, step, first);
         } else {
-            assert!(matches!(atom.class, AtomClass::Sync | AtomClass::Control), "{} does something that no table says", atom.name);
+            assert!(matches!(atom.class, AtomClass::Sync | AtomClass::Control), "{} does something that no table says", atom.name());
         }
     }
 
@@ -164,7 +164,7 @@ impl<'t> Machine<'t> {
                 let byte = side.layout.offset_on(x, AxisId::BYTE).expect("byte");
                 let base = machine.value(compiled, step.args[usize::from(side.operand)], first + slot);
                 let start = base.wrapping_add_signed(offset);
-                assert_eq!(start % u64::from(side.align_bytes), 0, "{}: address {start}", atom.name);
+                assert_eq!(start % u64::from(side.align_bytes), 0, "{}: address {start}", atom.name());
                 start.wrapping_add_signed(byte)
             };
             let data = match movement.from.space {
@@ -177,7 +177,7 @@ impl<'t> Machine<'t> {
                     let memory = if space == Space::Shared { &self.shared } else { &self.global };
                     (0..bytes).fold(0, |data, k| {
                         let byte =
-                            memory.get(&(at + k as u64)).unwrap_or_else(|| panic!("{} reads byte {at} + {k} of {space:?}, which was not written", atom.name));
+                            memory.get(&(at + k as u64)).unwrap_or_else(|| panic!("{} reads byte {at} + {k} of {space:?}, which was not written", atom.name()));
                         data | u64::from(*byte) << (8 * k)
                     })
                 }

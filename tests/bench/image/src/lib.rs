@@ -5,7 +5,7 @@
 #![no_std]
 
 use core::fmt::{Arguments, Error, Result, Write};
-use lanebook::TABLES;
+use lanebook::LEAN;
 use lanebook::compile::{Scratch, compile};
 use lanebook::ir::Program;
 
@@ -36,8 +36,8 @@ impl Write for Sink {
 }
 
 fn emit(program: &Program<'_, '_>, arch: u16, scratch: Scratch<'_>) -> bool {
-    match compile(&TABLES, lanebook::tables::ArchId(arch), program, scratch) {
-        Ok(compiled) => compiled.write(&TABLES, program, &mut Sink).is_ok(),
+    match compile(&LEAN, lanebook::tables::ArchId(arch), program, scratch) {
+        Ok(compiled) => compiled.write(&LEAN, program, &mut Sink).is_ok(),
         Err(_) => false,
     }
 }

@@ -53,7 +53,7 @@ pub fn transposing(record: &Value) -> Result<Verdict, String> {
             return Err(format!("{} has no {name}", arch.name));
         }
         for atom in found {
-            compare(atom, record).map_err(|what| format!("{} {}: {what}", arch.name, atom.name))?;
+            compare(atom, record).map_err(|what| format!("{} {}: {what}", arch.name, atom.name()))?;
         }
     }
     Ok(Verdict::Agree)

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// What of the tables' matrix atoms have modifiers.
 fn all() -> impl Iterator<Item = (&'static str, &'static MatrixMore<'static>, &'static Broadcast<'static>)> {
-    let atoms = TABLES.atoms.iter().filter_map(|atom| atom.more.map(|more| (atom.name, more)));
+    let atoms = TABLES.atoms.iter().filter_map(|atom| atom.more.map(|more| (atom.name(), more)));
     atoms.flat_map(|(name, more)| more.broadcasts.iter().map(move |b| (name, more, b)))
 }
 
