@@ -15,6 +15,7 @@ INSTANCES = {
     "lanebook_layout::triton::Few": {"T": "u32", "N": "16"},
     "lanebook": {},
     "lanebook_tables": {},
+    "lanebook_tables::List": {"T": "u16"},
     "lanebook_capi": {},
     "lanebook::compile::Storage": {"STEPS": "1536", "TUPLES": "512", "NODES": "1024", "LOSERS": "16"},
     "lanebook::ir::Storage": {"OPS": "256", "VALUES": "512", "USES": "512", "ATTRS": "256", "REGIONS": "32", "TYPES": "64", "JOURNAL": "64"},
@@ -216,7 +217,7 @@ class Crate:
             full = "::".join(p["path"])
             full = public.get(full, full)
         else: raise Skip(f"no path for {v['path']}")
-        full = re.sub(r"^core::iter::traits::\w+::", "core::iter::", full)
+        full = re.sub(r"^core::(iter::traits|ops)::\w+::(?=[A-Z])", lambda m: "core::iter::" if "iter" in m[1] else "core::ops::", full)
         args = (v.get("args") or {}).get("angle_bracketed", {}).get("args", [])
         texts = []
         for a in args:

@@ -130,7 +130,7 @@ pub fn run_wishing(text: &str, pass: &str, fuel: u32, wishes: Wishes) -> Result<
         let mut storage = Box::new(heapless::Vec::<Node, 8192>::new());
         let mut lent = Lent { work: storage.as_mut_view(), fuel: &mut fuel, room: Some(&mut room), wishes };
         let outcome = apply_with(&TABLES, pass, program, &mut lent, |event| match event {
-            Event::Rule { rule, .. } => steps.push(TABLES.rules.rule(rule).map_or("?", |rule| rule.name)),
+            Event::Rule { rule, .. } => steps.push(TABLES.rules.name(rule)),
             Event::Change { analysis, .. } => steps.push(analysis.name()),
             Event::Finding { diagnostic, at } => findings.push((diagnostic.text(), at)),
         });

@@ -28,7 +28,7 @@ fn judged(text: &str, wishes: Wishes) -> Vec<(String, Bucket, u32, Verdict, SubA
         apply_with(&TABLES, "assign-layouts", program, &mut lent, |_| {}).expect("it runs");
     });
     let label = |candidate: &lanebook::anchor::Candidate| match candidate.atom.and_then(|atom| TABLES.atom(atom)) {
-        Some(atom) => atom.name.to_string(),
+        Some(atom) => atom.name().to_string(),
         None if candidate.whole => "layout".into(),
         None => "descriptor".into(),
     };

@@ -93,7 +93,7 @@ pub fn proves(formula: &Formula) -> bool {
         };
         let at = |arg: &CondArg| match arg {
             CondArg::Slot(slot) => row[usize::from(*slot)],
-            CondArg::Const(value) => *value as u64,
+            CondArg::Const(value) => value.get() as u64,
         };
         let holds = formula.conditions.iter().all(|(word, args)| match word {
             Word::Less => at(&args[0]) < at(&args[1]),

@@ -127,7 +127,7 @@ impl Formula {
 fn read_pattern(nodes: &mut impl Iterator<Item = PatternNode>, rule: &CompiledRule, width: u8, parts: &mut Vec<(u8, Node)>) -> Result<Node, Refusal> {
     match nodes.next() {
         Some(PatternNode::Any(slot) | PatternNode::AnyConst(slot)) => Ok(Node::Slot(slot)),
-        Some(PatternNode::Const(value)) => Ok(Node::Const(truncate(value, width), width)),
+        Some(PatternNode::Const(value)) => Ok(Node::Const(truncate(value.get(), width), width)),
         Some(PatternNode::Index(op, arity, slot)) => {
             let args = (0..arity).map(|number| read_pattern(nodes, rule, op.argument_width(number), parts)).collect::<Result<_, _>>()?;
             let node = Node::Op(op, args);
@@ -144,7 +144,7 @@ fn read_build<'a>(nodes: &mut impl Iterator<Item = &'a BuildNode>, hw: &HwModel)
     let none = || Refusal::NoFormula("the right side is not a term".into());
     match nodes.next().ok_or_else(none)? {
         BuildNode::Slot(slot) => Ok(Node::Slot(*slot)),
-        BuildNode::Const(value, width) => Ok(Node::Const(truncate(*value, *width), *width)),
+        BuildNode::Const(value, width) => Ok(Node::Const(truncate(value.get(), *width), *width)),
         BuildNode::Fold(op, arity) | BuildNode::Index(op, arity) => Ok(Node::Op(*op, (0..*arity).map(|_| read_build(nodes, hw)).collect::<Result<_, _>>()?)),
         BuildNode::TrailingZeros => Ok(Node::TrailingZeros(Box::new(read_build(nodes, hw)?))),
         BuildNode::High32 => Ok(Node::High32(Box::new(read_build(nodes, hw)?))),

@@ -47,7 +47,7 @@ fn names(formula: &Formula, arg: &CondArg, node: &Node) -> bool {
     match (arg, node) {
         (CondArg::Slot(x), Node::Slot(y)) => x == y,
         (CondArg::Slot(x), _) => formula.parts.iter().any(|(slot, part)| slot == x && part == node),
-        (CondArg::Const(x), Node::Const(y, _)) => *x as u64 == *y,
+        (CondArg::Const(x), Node::Const(y, _)) => x.get() as u64 == *y,
         _ => false,
     }
 }

@@ -75,7 +75,7 @@ impl Writer<'_> {
     fn argument(&self, arg: &CondArg, width: u8) -> String {
         match arg {
             CondArg::Slot(slot) => self.slot(*slot),
-            CondArg::Const(value) => Self::number(*value as u64, width),
+            CondArg::Const(value) => Self::number(value.get() as u64, width),
         }
     }
     /// A condition about values.

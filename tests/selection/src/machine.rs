@@ -57,7 +57,7 @@ pub fn run(tables: &Tables<'_>, steps: &[(AtomId, Vec<Arg>)], registers: &mut Re
         let atom = tables.atom(*id).expect("atom exists");
         assert_eq!(args.len(), atom.operands.len(), "{}: one argument for each operand", atom.name());
         let make_uniform = tables.isas.iter().any(|isa| isa.make_uniform == Some(*id));
-        let means: &[TermNode] = if atom.means.is_empty() && make_uniform { &[TermNode::Operand(1)] } else { atom.means };
+        let means: &[TermNode] = if atom.means.is_empty() && make_uniform { &[TermNode::Operand(1)] } else { &atom.means };
         assert!(!means.is_empty(), "{} has no meaning", atom.name());
         let values: Vec<Option<u64>> = args
             .iter()

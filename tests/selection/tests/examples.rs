@@ -90,9 +90,9 @@ fn made(
     match *nodes.next().unwrap() {
         BuildNode::Const(value, width) => {
             if width == 32 {
-                (value as u32).to_string()
+                (value.get() as u32).to_string()
             } else {
-                (value as u64).to_string()
+                (value.get() as u64).to_string()
             }
         }
         BuildNode::Slot(slot) => match binding.get(slot) {
@@ -102,7 +102,7 @@ fn made(
         },
         BuildNode::Inst(atom, arity) => {
             let args: Vec<String> = (0..arity).map(|_| made(arena, tables, nodes, binding, named)).collect();
-            format!("({} {})", tables.atom(atom).unwrap().name, args.join(" "))
+            format!("({} {})", tables.atom(atom).unwrap().name(), args.join(" "))
         }
         BuildNode::Index(op, arity) => {
             let mut args: Vec<String> = (0..arity).map(|_| made(arena, tables, nodes, binding, named)).collect();

@@ -32,7 +32,7 @@ fn run(lines: &[&str]) -> (String, Vec<&'static str>) {
     let (mut fuel, mut applied) = (200, Vec::new());
     apply(&TABLES, REMOVE_CONVERSIONS, &mut program, work.as_mut_view(), &mut fuel, |event| {
         if let Event::Rule { rule, .. } = event {
-            applied.push(TABLES.rules.rule(rule).map_or("?", |rule| rule.name));
+            applied.push(TABLES.rules.name(rule));
         }
     })
     .expect("it runs");

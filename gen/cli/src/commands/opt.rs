@@ -101,7 +101,7 @@ fn one(
         let (mut lines, mut findings) = (Vec::new(), Vec::new());
         let mut lent = Lent { work: work.as_mut_view(), fuel: left, room: Some(&mut room), wishes };
         let outcome = apply_with(tables, pass, &mut program, &mut lent, |event| match event {
-            Event::Rule { rule, at } => lines.push((tables.rules.rule(rule).map_or("?", |rule| rule.name), Some(at))),
+            Event::Rule { rule, at } => lines.push((tables.rules.name(rule), Some(at))),
             Event::Change { analysis, .. } => lines.push((analysis.name(), None)),
             Event::Finding { diagnostic, at } => findings.push((diagnostic.text(), at)),
         });
@@ -142,7 +142,7 @@ fn print(program: &Program<'_, '_>, annotate: &dyn ir::Annotate, out: &mut Strin
 
 /// What a rule says, behind its name in a trace.
 fn doc(tables: &Tables<'_>, name: &str) -> String {
-    let rule = tables.rules.rules.iter().find(|rule| rule.name == name);
+    let rule = tables.rules.rules.iter().zip(tables.rules.names).find(|(_, of)| **of == name).map(|(rule, _)| rule);
     rule.map_or_else(String::new, |rule| {
         format!(" (rule, phase {}, priority {})", tables.rules.phases.get(usize::from(rule.phase)).copied().unwrap_or("?"), rule.priority)
     })

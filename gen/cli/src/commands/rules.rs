@@ -36,12 +36,12 @@ fn phase<'t>(tables: &Tables<'t>, phase: u8) -> &'t str {
 
 fn listed(args: &Rules, tables: &Tables<'_>) -> String {
     let mut out = format!("{:<28} {:<7} {:<20} {:>8}  conditions\n", "rule", "terms", "phase", "priority");
-    let shown = |rule: &&Rule<'_>| args.filter.as_deref().is_none_or(|part| rule.name.contains(part));
+    let shown = |name: &str| args.filter.as_deref().is_none_or(|part| name.contains(part));
     let mut count = 0;
-    for rule in tables.rules.rules.iter().filter(shown) {
+    for (rule, name) in tables.rules.rules.iter().zip(tables.rules.names).filter(|(_, name)| shown(name)) {
         count += 1;
         let conditions: Vec<&str> = rule.conditions.iter().map(|condition| condition.word.name()).collect();
-        let line = format!("{:<28} {:<7} {:<20} {:>8}  {}", rule.name, language(rule), phase(tables, rule.phase), rule.priority, conditions.join(", "));
+        let line = format!("{:<28} {:<7} {:<20} {:>8}  {}", name, language(rule), phase(tables, rule.phase), rule.priority, conditions.join(", "));
         let _ = writeln!(out, "{}", line.trim_end());
     }
     let _ = writeln!(out, "\n{count} of {} rules", tables.rules.rules.len());
@@ -65,16 +65,17 @@ fn dispatch<'t>(word: &str, tables: &Tables<'t>) -> Result<String, Problem> {
             Language::Target => index.map(|op| op as usize).into_iter().chain([RuleSet::ROOT_ANY]).filter(|_| index.is_some()).collect(),
             Language::Index => index.map(|op| op as usize).into_iter().collect(),
         };
-        let rules: Vec<&Rule<'_>> = roots.iter().flat_map(|root| set.rules_for(*root)).filter_map(|id| tables.rules.rule(*id)).collect();
+        let rules: Vec<(&str, &Rule<'_>)> =
+            roots.iter().flat_map(|root| set.rules_for(*root)).filter_map(|id| Some((tables.rules.name(*id), tables.rules.rule(*id)?))).collect();
         if rules.is_empty() {
             continue;
         }
         let isa = set.isa.and_then(|isa| tables.isa(isa)).map_or_else(String::new, |isa| format!(", {}", isa.name));
         let how = if set.language == Language::Target { "the cheapest is taken" } else { "the first that fits is taken" };
         let _ = writeln!(out, "phase {}{isa}: {how}", phase(tables, set.phase));
-        for (number, rule) in rules.iter().enumerate() {
+        for (number, (name, rule)) in rules.iter().enumerate() {
             let conditions: Vec<&str> = rule.conditions.iter().map(|condition| condition.word.name()).collect();
-            let line = format!("{:>4} {:<28} {:>8}  {}", number + 1, rule.name, rule.priority, conditions.join(", "));
+            let line = format!("{:>4} {:<28} {:>8}  {}", number + 1, name, rule.priority, conditions.join(", "));
             let _ = writeln!(out, "{}", line.trim_end());
         }
     }

@@ -68,7 +68,7 @@ impl Report<'_> {
                 lines.push(format!("{}: {}", atom.name(), status(atom.status)));
             }
             if let Some(m) = &atom.movement {
-                models.extend([m.from.banks, m.to.banks].into_iter().filter(|b| !b.is_empty()));
+                models.extend([m.from.banks, m.to.banks].into_iter().map(|banks| banks.text()).filter(|b| !b.is_empty()));
             }
         }
         for model in self.arch.banks.iter().filter(|b| models.contains(&b.name) && weak(b.status)) {
