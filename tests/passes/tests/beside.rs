@@ -37,7 +37,7 @@ fn both_sets_run_over_one_program() {
             let rules = tables.rules;
             apply(&tables, pass, program, work.as_mut_view(), &mut fuel, |event| {
                 if let Event::Rule { rule, .. } = event {
-                    seen.push(rules.rule(rule).map_or("?", |rule| rule.name));
+                    seen.push(rules.name(rule));
                 }
             })
             .unwrap_or_else(|error| panic!("{pass}: {error:?}"));
