@@ -154,7 +154,7 @@ impl Chooser<'_, '_, '_, '_> {
         let to = self.end_map(movement.op, movement.to, shared)?;
         let all = record.is_some();
         let wanted = self.wanted(movement.op);
-        let is_wanted = |atom: AtomId| wanted.is_none_or(|name| self.setting.tables.atom(atom).is_some_and(|a| a.name == name));
+        let is_wanted = |atom: AtomId| wanted.is_none_or(|name| self.setting.tables.atom(atom).is_some_and(|a| a.name() == name));
         let mut best: Option<Best> = None;
         let mut capped = false;
         let mut closest: Option<Reject> = None;

@@ -156,10 +156,10 @@ impl Look<'_> {
             return;
         }
         let operand = |k: usize| parities.number(step.args.get(k).copied().unwrap_or_default());
-        let value = match atom.means {
+        let value = match *atom.means {
             [TermNode::Operand(1)] => operand(1),
             [TermNode::Op(IndexOp::Xor, 2), TermNode::Operand(1), TermNode::Operand(2)] => operand(1).zip(operand(2)).map(|(a, b)| a ^ b),
-            [TermNode::Const(c)] => u32::try_from(*c).ok(),
+            [TermNode::Const(c)] => u32::try_from(c).ok(),
             _ => None,
         };
         if let Some((_, known)) = parities.known.iter_mut().find(|(at, _)| *at == target) {
