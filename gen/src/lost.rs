@@ -31,11 +31,12 @@ impl Lost {
     pub fn name(name: &str, span: Span) -> Self {
         Self { span, held: 0, root: None, names: vec![name.to_string()] }
     }
-    /// A file or an entry with this text. Where no name can be found, it may be any.
+    /// A file or an entry with this text. Where no name can be found, it may be any, but for a text of nothing.
     #[must_use]
     pub fn text(text: &str, span: Span, entry: bool) -> Self {
         let mut names = declared(text);
-        if names.is_empty() || (entry && !is_named(text)) {
+        let nothing = text.trim().is_empty();
+        if !nothing && (names.is_empty() || (entry && !is_named(text))) {
             names = vec!["*".into()];
         }
         Self { span, held: 0, root: None, names }
@@ -152,5 +153,7 @@ mod tests {
         assert!(Lost::text("(isa: \"t\", atoms: [(name: \"a\")])", at, true).covers("anything"));
         assert!(!Lost::text("(isa: \"a(b\", name: \"t\", atoms: [(name: \"a\")])", at, true).covers("anything"));
         assert!(Lost::text("()", at, false).covers("anything"));
+        // An empty file is none.
+        assert!(!Lost::text(" \n", at, false).covers("anything"));
     }
 }

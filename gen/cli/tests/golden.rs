@@ -147,6 +147,10 @@ fn sizes_of_choices() {
 #[test]
 fn views_of_an_atom() {
     golden("mma.lanes.txt", &run(&["show", "mma.m16n8k16.f32.f16", "--arch", "sm_80", "--view", "lanes"]).fine());
+    // Indices of a sparse operand, scales of a block: operands beside the matrices.
+    golden("sparse.lanes.txt", &run(&["show", "mma.sp.m16n8k64.s32.s8.s8", "--arch", "sm_80", "--view", "lanes"]).fine());
+    let scaled = run(&["show", "mma.m16n8k64.mxf4nvf4.4X.ue4m3", "--arch", "sm_120a"]).fine();
+    assert!(scaled.contains("scales of A: 16 x 4 ue4m3") && scaled.contains("scales of B: 4 x 8 ue4m3"), "{scaled}");
     golden("ldmatrix.banks.txt", &run(&["show", "ldmatrix.x4", "--arch", "sm_80", "--view", "banks"]).fine());
     let conflicting = run(&["show", "ldmatrix.x4", "--arch", "sm_80", "--view", "banks", "--stride", "128"]).fine();
     assert!(conflicting.contains("32 passes with slots 128 B apart"), "{conflicting}");

@@ -48,6 +48,13 @@ pub fn template(atom: &Atom<'_>) -> String {
 /// An operand to draw: its name, what its rows and columns count, its place in the picture.
 type Wanted<'a> = (&'a str, &'a Operand<'a>, (&'a str, &'a str), (usize, usize));
 
+/// Operands of a matrix instruction beside the matrices, by number: what they hold, what their rows and columns count.
+pub(crate) fn beside(atom: &Atom<'_>) -> Vec<(&'static str, u8, (&'static str, &'static str))> {
+    let Some(more) = atom.more else { return Vec::new() };
+    let all = [("indices of A", more.index, ("m", "stored")), ("scales of A", more.scales.0, ("m", "run")), ("scales of B", more.scales.1, ("run", "n"))];
+    all.into_iter().filter_map(|(name, operand, axes)| Some((name, operand?, axes))).collect()
+}
+
 fn matrix(tables: &Tables<'_>, atom: &Atom<'_>) -> Result<(Vec<Panel>, Style), DrawError> {
     let shape = atom.matrix.ok_or_else(|| DrawError::new("no matrix shape", "draw another atom"))?;
     let operand = |k: u8| atom.operands.get(usize::from(k)).filter(|o| o.layout.is_some());
@@ -70,10 +77,26 @@ fn matrix(tables: &Tables<'_>, atom: &Atom<'_>) -> Result<(Vec<Panel>, Style), D
     if layouts.is_empty() {
         return Err(DrawError::new(format!("`{}` has no operand with a layout", atom.name()), "draw another atom"));
     }
-    let style = Style::of(&layouts, None);
+    let mut style = Style::of(&layouts, None);
+    // Narrower than the matrices, with an element width of their own; their lanes have the same colours.
+    let matrices = wanted.len();
+    let (mut below, mut right) = (2, 2);
+    for (name, number, axes) in beside(atom) {
+        let Some(operand) = operand(number) else { continue };
+        let place = if axes.1 == "n" { (right, 0) } else { (0, below) };
+        if axes.1 == "n" {
+            right += 1
+        } else {
+            below += 1
+        }
+        wanted.push((name, operand, axes, place));
+    }
+    let all: Vec<LayoutRef<'_>> = wanted.iter().filter_map(|(_, o, ..)| o.layout.copied()).collect();
+    style.colour_as(&Style::of(&all, None));
     let mut panels = Vec::new();
-    for (name, operand, axes, place) in wanted {
+    for (at, (name, operand, axes, place)) in wanted.into_iter().enumerate() {
         let Some(layout) = operand.layout else { continue };
+        let style = if at < matrices { style.clone() } else { style.own(layout) };
         let (rows, columns) = (u64::from(operand.extents.0), u64::from(operand.extents.1));
         let mut panel = crate::layout::panel(layout, crate::layout::Order::RowMajor, (rows, columns), &style)?;
         let dtype = operand.dtype.and_then(|d| tables.dtype(d)).map_or("", |d| d.name);

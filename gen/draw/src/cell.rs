@@ -123,6 +123,11 @@ impl Style {
         Self { bits: element_bits(layout), axis: coloured(layout).filter(|axis| self.coloured.contains(axis)), ..self.clone() }
     }
 
+    /// Takes the colours and axes of a style of more layouts.
+    pub fn colour_as(&mut self, other: &Self) {
+        *self = Self { bits: self.bits, ..other.clone() };
+    }
+
     /// What the colours mean.
     #[must_use]
     pub fn colours(&self) -> Option<Colours> {

@@ -50,10 +50,12 @@ pub fn picture(tables: &Tables<'_>, atom: &Atom<'_>) -> Result<Picture, DrawErro
             operand(a) == operand(b)
         };
         let both = same(shape.c, shape.d);
-        let mut list = vec![("A", shape.a, 0), ("B", shape.b, 1), (if both { "C and D" } else { "C" }, shape.c, 0)];
+        let mut list: Vec<(&str, u8, usize)> = vec![("A", shape.a, 0), ("B", shape.b, 1), (if both { "C and D" } else { "C" }, shape.c, 0)];
         if !both {
             list.push(("D", shape.d, 0));
         }
+        // Beside the matrices: coloured by the coordinate that they share with C.
+        list.extend(crate::atom::beside(atom).into_iter().map(|(name, number, axes)| (name, number, usize::from(axes.1 == "n"))));
         for (name, number, coloured) in list {
             let Some(operand) = atom.operands.get(usize::from(number)) else { continue };
             let (Some(layout), Some(dtype)) = (operand.layout, operand.dtype.and_then(|dtype| tables.dtype(dtype))) else { continue };
