@@ -50,22 +50,26 @@ pub fn ask(compiled: &Compiled, wanted: Assemblers, whole: bool) -> (Diagnostics
         };
         let span = isa.assembler.as_ref().map_or(isa.name.span, |assembler| assembler.span);
         let level = if wanted == Assemblers::Require { Level::Error } else { Level::Note };
-        let skip = |count: usize, why: &str, help: &str| {
-            let message = format!("skipped: nothing assembles the texts of {} of `{name}`: {why}", counted(count, "architecture"));
-            Diagnostic::at(span, message).help(help).as_level(level)
+        // As an error it is one of each architecture's file: who asks for that file is told.
+        let skip = |archs: &[usize], why: &str, help: &str| {
+            let message = format!("skipped: nothing assembles the texts of {} of `{name}`: {why}", counted(archs.len(), "architecture"));
+            let said = Diagnostic::at(span, message).help(help).as_level(level);
+            let places = archs.iter().filter_map(|at| compiled.model.archs.get(*at)).filter(|_| level == Level::Error);
+            places.fold(said, |said, arch| said.note(arch.name.span, format!("`{}` is one of them", arch.name.value)))
         };
         match program {
             Err((why, help)) => {
-                found.push(skip(archs.len(), &why, &help));
+                found.push(skip(&archs, &why, &help));
                 add(&mut asked, Asked { instruction_set: name.clone(), assembler: None, architectures: 0, texts: 0, skipped: archs.len(), why: Some(why) });
             }
             Ok(path) => {
                 let judged = assemble::judge(compiled, id, &path, &archs);
                 let program = path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
-                let unknown = not_judged(compiled, &judged);
-                for (why, names) in &unknown {
-                    let help = format!("use a {program} that takes {}", few(names));
-                    found.push(skip(names.len(), why, &help));
+                let unknown = not_judged(&judged);
+                for (why, archs) in &unknown {
+                    let names: Vec<&str> = archs.iter().map(|arch| self::name(compiled, *arch)).collect();
+                    let help = format!("use a {program} that takes {}", few(&names));
+                    found.push(skip(archs, why, &help));
                 }
                 let texts: Vec<usize> = judged.iter().filter_map(|verdict| verdict.judged.as_ref().ok().copied()).collect();
                 verdicts.entry(program.clone()).or_default().extend(judged);
@@ -104,11 +108,11 @@ fn add(asked: &mut Vec<Asked>, one: Asked) {
 }
 
 /// Architectures that an assembler does not know, by what it says.
-fn not_judged<'m>(compiled: &'m Compiled, verdicts: &[Verdict]) -> BTreeMap<String, Vec<&'m str>> {
-    let mut out: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+fn not_judged(verdicts: &[Verdict]) -> BTreeMap<String, Vec<usize>> {
+    let mut out: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for verdict in verdicts {
         if let Err(Unable::Unknown(why)) = &verdict.judged {
-            out.entry(why.clone()).or_default().push(name(compiled, verdict.arch));
+            out.entry(why.clone()).or_default().push(verdict.arch);
         }
     }
     out

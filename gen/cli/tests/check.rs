@@ -188,6 +188,11 @@ fn assemblers_are_asked_or_named_as_skipped() {
         assert_eq!(ran.code, 0, "{all}");
         assert!(all.contains("skipped: nothing assembles the texts of 3 architectures of `t`"), "{format}: {all}");
     }
+    // One that must be judged and cannot be fails its own file, and no other machine's.
+    for (path, code) in [("hw-tables/third.ron", 1), ("hw-tables/dtypes.ron", 0)] {
+        let ran = run_with(&at, &["check", "--draft", "--assemblers", "require", path], "", &set);
+        assert_eq!(ran.code, code, "{path}: {}{}", ran.out, ran.err);
+    }
     let ran = run_with(&at, &["check", "--draft", "--assemblers", "off"], "", &set);
     assert!(ran.code == 0 && ran.out.ends_with("; not assembled: t\n"), "{}{}", ran.out, ran.err);
     let required = run_in(&at, &["check", "--draft", "--assemblers", "require"], "");
