@@ -3,6 +3,7 @@
 //! `Copy`, at most 40 bytes, no strings: codes and numbers that the host renders with [`ErrorKind::message`],
 //! [`ErrorKind::remedy`] and the line that [`Place`] names.
 use super::handle::Op;
+use lanebook_layout::triton::Field;
 use lanebook_tables::DtypeId;
 
 /// An error and where it is.
@@ -300,6 +301,13 @@ pub enum ErrorKind {
     AttrValue,
     /// A layout's text cannot be read.
     LayoutText,
+    /// An alias of a layout stands for itself.
+    AliasCycle,
+    /// A layout that no tile of this shape can have.
+    Encoding {
+        /// What is wrong with it.
+        fault: EncodingFault,
+    },
     /// A layout covers another number of elements than its tile has.
     LayoutSize {
         /// Elements of the layout.
@@ -321,6 +329,68 @@ pub enum ErrorKind {
     Misplaced,
     /// The graph's links disagree: an error of this library.
     Broken,
+}
+
+/// Why a layout in Triton's notation is none.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum EncodingFault {
+    /// A list has not as many entries as the tile has dimensions.
+    Rank {
+        /// Which list.
+        field: Field,
+        /// Dimensions.
+        expected: u8,
+        /// Entries.
+        found: u8,
+    },
+    /// A number must be a power of two.
+    NotPowerOfTwo {
+        /// Which.
+        field: Field,
+        /// Its value.
+        value: u32,
+    },
+    /// A number is outside its choices.
+    BadValue {
+        /// Which.
+        field: Field,
+        /// Its value.
+        value: u32,
+    },
+    /// An order names a dimension twice, or one that there is not.
+    NotAnOrder {
+        /// Position in the order.
+        at: u8,
+        /// The dimension.
+        value: u8,
+    },
+    /// A basis has several bits, or those of an earlier one.
+    NotAPermutation {
+        /// 0 register, 1 lane, 2 warp, 3 block.
+        input: u8,
+        /// Number of the basis.
+        bit: u8,
+    },
+    /// Bases do not reach all of a dimension.
+    NotCovered {
+        /// The dimension.
+        dim: u8,
+    },
+    /// Contiguous elements do not fill the swizzle's span.
+    SpanTooShort {
+        /// Elements needed.
+        needed: u32,
+        /// Elements there.
+        found: u32,
+    },
+    /// Too few rows for the swizzle.
+    TooFewRows {
+        /// Rows needed.
+        needed: u32,
+        /// Rows there.
+        found: u32,
+    },
 }
 
 /// What an operand or result must be.

@@ -56,7 +56,7 @@ mod tests;
 
 pub use attr::{Attr, AttrValue, Literal};
 pub use builder::Builder;
-pub use error::{Error, ErrorKind, Lexeme, Place, Pool, Slot, Want};
+pub use error::{EncodingFault, Error, ErrorKind, Lexeme, Place, Pool, Slot, Want};
 pub use graph::{Node, TileGraph};
 pub use handle::{AttrRef, Block, MAX_HANDLES, Name, Op, Region, TypeRef, Use, Value};
 pub use parse::{Options, parse};

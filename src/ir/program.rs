@@ -174,6 +174,14 @@ impl<'s, 't> Program<'s, 't> {
             _ => Place::NOWHERE,
         }
     }
+    /// One character of a name's text, so many bytes from its beginning.
+    #[must_use]
+    pub(crate) fn place_in(&self, name: Name, skip: u32) -> Place {
+        match name.place() {
+            Some((offset, len)) if len > 0 && skip < u32::from(len) => super::lexer::place(self.text, offset.saturating_add(skip), 1),
+            _ => self.place_of(name),
+        }
+    }
     /// The block it stands in.
     #[must_use]
     pub fn block_of(&self, op: Op) -> Option<Block> {

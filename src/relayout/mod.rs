@@ -23,12 +23,14 @@
 //! | `cost` | the model and the bill |
 //! | `weigh` `net` | one question, its network, the cheapest cut |
 //! | `apply` | rewriting |
+//! | `possible` | what is wrong with layouts that are none |
 mod apply;
 mod behaviour;
 mod cost;
 mod facts;
 mod layouts;
 mod net;
+mod possible;
 mod weigh;
 
 use crate::ir::sheet::{ANY, NONE, Node};
@@ -42,6 +44,7 @@ use layouts::Sheets;
 
 pub use cost::Bill;
 pub(crate) use facts::{blank, encoding_of};
+pub use possible::check_layouts;
 
 /// Rounds over all values.
 const ROUNDS: usize = 6;

@@ -119,3 +119,13 @@ fn a_rule_set_is_checked_as_the_built_in_one_is() {
     run_in(&root(), &["opt", "-", "--rules", &clash.display().to_string(), "--passes", "slice"], NEGATED).refused(2, &["pass `slice` is built in, and also"]);
     let _ = std::fs::remove_file(clash);
 }
+
+#[test]
+fn layouts_that_are_none_are_shown() {
+    let text = "#a = #ttg.blocked<{sizePerThread = [4, 3], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>\nfunc @f(%x: tensor<64x64xf32, #a>) {\n  %y = exp %x : tensor<64x64xf32, #a>\n  use %y : tensor<64x64xf32, #a>\n}\n";
+    let opt = |text: &str| run_in(&root(), &["opt", "-", "--passes", "remove-conversions"], text);
+    opt(text).refused(1, &["standard input:2:1", "no tile of this shape can have this layout", "SizePerThread has 3, which is no power of two", "^^^^"]);
+    opt(&text.replace("order", "odrer")).refused(1, &["standard input:1:91", "the layout cannot be read", "^"]);
+    opt(&text.replace("= #ttg.blocked<{sizePerThread = [4, 3], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>", "= #a"))
+        .refused(1, &["standard input:1:6", "the layout stands for itself", "^^"]);
+}

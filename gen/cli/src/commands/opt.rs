@@ -10,6 +10,7 @@ use lanebook::anchor::{RoomStorage, Wishes};
 use lanebook::ir::{self, ErrorKind, Node, Op, Place, Program};
 use lanebook::passes::{Analysis, ChoiceError, Event};
 use lanebook::pipeline::{Lent, PassError, apply_with};
+use lanebook::relayout::check_layouts;
 use lanebook::rewrite::RunError;
 use lanebook_gen::suggest::nearest;
 use lanebook_tables::{ArchId, PassStep, Tables};
@@ -73,6 +74,7 @@ fn normal(tables: &Tables<'_>, source: &Source, options: ir::Options) -> Result<
     let mut storage = Box::new(ProgramRoom::new());
     let mut program = ir::parse(storage.pools(), tables, &source.text, options).map_err(|error| of_program(tables, source, &error))?;
     ir::verify(&mut program).map_err(|error| of_program(tables, source, &error))?;
+    check_layouts(&program).map_err(|error| of_program(tables, source, &error))?;
     let mut out = String::new();
     print(&program, &ir::Plain, &mut out)?;
     Ok(out)
@@ -93,6 +95,7 @@ fn one(
     let mut storage = Box::new(ProgramRoom::new());
     let mut program = ir::parse(storage.pools(), tables, &source.text, options).map_err(|error| of_program(tables, source, &error))?;
     ir::verify(&mut program).map_err(|error| of_program(tables, source, &error))?;
+    check_layouts(&program).map_err(|error| of_program(tables, source, &error))?;
     let mut work = Box::new(heapless::Vec::<Node, WORK>::new());
     let mut lent_room = Box::new(ChoiceRoom::new());
     let mut room = lent_room.room();

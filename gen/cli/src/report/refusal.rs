@@ -6,10 +6,29 @@ use crate::problem::{Excerpt, Problem};
 use lanebook::compile::Error;
 use lanebook::emit::EmitError;
 use lanebook::emit::step::{Missing, StepError};
-use lanebook::ir::{self, ErrorKind, Lexeme, Op, Program};
+use lanebook::ir::{self, EncodingFault, ErrorKind, Lexeme, Op, Program};
 use lanebook::plan::{PlanError, Unwritable};
 use lanebook_gen::suggest::nearest;
 use lanebook_tables::{Arch, DtypeId, Isa, Tables};
+
+/// What is wrong with a layout in Triton's notation.
+fn encoding(fault: EncodingFault) -> String {
+    match fault {
+        EncodingFault::Rank { field, expected, found } => format!("{field:?} has {found} of {expected} entries"),
+        EncodingFault::NotPowerOfTwo { field, value } => format!("{field:?} has {value}, which is no power of two"),
+        EncodingFault::BadValue { field, value } => format!("{field:?} cannot be {value}"),
+        EncodingFault::NotAnOrder { at, value } => format!("entry {at} of the order, {value}, is there twice or is no dimension"),
+        EncodingFault::NotAPermutation { input, bit } => {
+            format!(
+                "basis {bit} of {} has several bits, or those of an earlier one",
+                ["register", "lane", "warp", "block"].get(usize::from(input)).unwrap_or(&"?")
+            )
+        }
+        EncodingFault::NotCovered { dim } => format!("the bases do not reach all of dimension {dim}"),
+        EncodingFault::SpanTooShort { needed, found } => format!("{found} contiguous elements of {needed} that the swizzle spans"),
+        EncodingFault::TooFewRows { needed, found } => format!("{found} rows of {needed} that the swizzle takes"),
+    }
+}
 
 /// A place in the program's text.
 fn excerpt(source: &Source, place: ir::Place, label: impl Into<String>) -> Option<Excerpt> {
@@ -107,6 +126,7 @@ pub fn of_program(tables: &Tables<'_>, source: &Source, error: &ir::Error) -> Pr
         ErrorKind::Types { left, right } => format!("{} and {}", slot(left), slot(right)),
         ErrorKind::Subscripts { rank, found } => format!("{rank} dimensions, {found} subscripts"),
         ErrorKind::RegionValues { needed, found } => format!("{needed} needed, {found} given"),
+        ErrorKind::Encoding { fault } => encoding(fault),
         ErrorKind::LayoutSize { layout, tile } => format!("the layout has {layout} elements, the tile {tile}"),
         _ => String::new(),
     };
