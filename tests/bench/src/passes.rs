@@ -2,15 +2,19 @@
 use crate::report::Report;
 use lanebook::TABLES;
 use lanebook::ir::{Node, Options, Pool, Program, Storage, TileGraph, parse, verify};
+use lanebook::passes::{Analysis, Event};
 use lanebook::pipeline::{REMOVE_CONVERSIONS, apply};
 use lanebook::relayout::bill;
 use lanebook::rewrite::{Work, run};
-use lanebook::tables::Language;
+use lanebook::tables::{Language, RuleId};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Instant;
 
 /// The section's heading.
 pub const SECTION: &str = "Passes over tile programs (time an operation against that at 16: 1 or less is linear)";
+/// The heading of the costs by rule.
+pub const APPLICATIONS: &str = "One application, by rule and analysis";
 /// The heading of the comparison.
 pub const TRITON: &str = "Removal of conversions beside Triton's own (3.9.0, the same texts; its times as tests/passes/compare.py printed them on 2026-11-21)";
 
@@ -206,6 +210,65 @@ fn rules(room: &mut Room, work: &mut Nodes, text: &str) -> (f64, u32) {
     (time, applied)
 }
 
+/// By what was done (a rule, or an analysis): how often in one run over all programs, and nanoseconds each, the least of several runs. A
+/// step's time is that until the next is told of: what it changes, and looking for what fits next. Telling the time is in it.
+#[must_use]
+pub fn applications() -> Vec<(String, u32, f64)> {
+    let (mut room, mut work) = (room(), Box::new(Nodes::new()));
+    let mut texts: Vec<String> = SHAPES.iter().map(|shape| Body::program(*shape, SIZES[2]).0).collect();
+    texts.extend(KERNELS.iter().map(|kernel| kernel.1.to_string()));
+    let mut best: BTreeMap<String, (u32, f64)> = BTreeMap::new();
+    for _ in 0..TIMES {
+        let mut seen: BTreeMap<String, (u32, f64)> = BTreeMap::new();
+        for text in &texts {
+            let mut program = read(&mut room, text);
+            let mut last: Option<(Step, Instant)> = None;
+            let mut note = |last: Option<(Step, Instant)>, now: Instant| {
+                if let Some((step, since)) = last {
+                    let entry = seen.entry(step.name()).or_default();
+                    *entry = (entry.0 + 1, entry.1 + (now - since).as_nanos() as f64);
+                }
+            };
+            let mut fuel = 10_000_000;
+            apply(&TABLES, REMOVE_CONVERSIONS, &mut program, work.as_mut_view(), &mut fuel, |event| {
+                let now = Instant::now();
+                let step = match event {
+                    Event::Rule { rule, .. } => Step::Rule(rule),
+                    Event::Change { analysis, .. } => Step::Analysis(analysis),
+                    Event::Finding { .. } => return,
+                };
+                note(last.replace((step, now)), now);
+            })
+            .expect("it runs");
+            // The last one's time would hold all that comes after it.
+        }
+        for (name, (count, time)) in seen {
+            let entry = best.entry(name).or_insert((count, f64::INFINITY));
+            entry.1 = entry.1.min(time);
+        }
+    }
+    best.into_iter().map(|(name, (count, time))| (name, count, time / f64::from(count.max(1)))).collect()
+}
+
+/// What a pass tells of.
+#[derive(Copy, Clone)]
+enum Step {
+    Rule(RuleId),
+    Analysis(Analysis),
+}
+
+impl Step {
+    fn name(self) -> String {
+        match self {
+            Self::Rule(id) => TABLES.rules.rule(id).map_or_else(String::new, |rule| {
+                let phase = TABLES.rules.phases.get(usize::from(rule.phase)).copied().unwrap_or("?");
+                format!("{phase}: {}", TABLES.rules.name(id))
+            }),
+            Self::Analysis(analysis) => format!("[{}]", analysis.name()),
+        }
+    }
+}
+
 /// Sizes of programs. Without optimisation times mean nothing, and large ones take long.
 const SIZES: [usize; 5] = if cfg!(debug_assertions) { [16, 32, 64, 128, 256] } else { [16, 64, 256, 1024, 4096] };
 
@@ -253,6 +316,10 @@ pub fn measure(report: &mut Report) {
         report.held(SECTION, format!("{}: records, the most", shape.0), most.0, "B/op", 160.0, "the budget");
         report.alone(SECTION, format!("{}: undo journal when done, the most", shape.0), most.1, "B/op");
     }
+    for (name, count, time) in applications() {
+        report.alone(APPLICATIONS, format!("{name}, {count} times"), time, "ns");
+    }
+    report.note(APPLICATIONS, "over the programs above of 256 operations and the kernels below; from one to the next, looking for it included");
     for (name, before, theirs, milliseconds) in KERNELS {
         let time = pass(&mut room, &mut work, before).time;
         report.held(TRITON, format!("{name}: time"), time / 1000.0, "us", milliseconds * 1000.0, "Triton");

@@ -67,6 +67,7 @@ fn the_report_has_every_row() {
         (algebra::SECTION, 30),
         (whole::SECTION, 2 * (1 + 2 * 2)),
         (passes::SECTION, 4 * (5 + 2 + 1) + 3 * 2),
+        (passes::APPLICATIONS, 10),
         (passes::TRITON, 5 + 3 * 3),
         (room::SECTION, 2 + 2 * 3),
         (size::SECTION, 3),
@@ -83,4 +84,14 @@ fn the_report_has_every_row() {
     }
     let text = report.to_string();
     assert!(report.rows.iter().all(|row| text.contains(&row.what)));
+}
+
+/// Every kind of rule and analysis that the passes apply has a price of its own.
+#[test]
+fn every_rule_has_a_price() {
+    let found = passes::applications();
+    for wanted in ["convert_convert", "convert_same", "convert_constant", "push_met_convert", "push_elementwise", "[weigh-conversions]"] {
+        assert!(found.iter().any(|(name, count, time)| name.contains(wanted) && *count > 0 && *time > 0.0), "{wanted}: {found:?}");
+    }
+    assert!(found.len() >= 10, "{found:?}");
 }

@@ -100,6 +100,8 @@ impl Run<'_, '_, '_> {
         }
         let held = match self.program.def(value) {
             Def::Literal(Literal::Int(number)) => Held::Int(number),
+            // By its text, wherever that stands.
+            Def::Literal(Literal::Word(name)) => Held::Term(term(self.program.text(name), &[])),
             Def::Literal(other) => Held::Term(term(&format!("{other:?}"), &[])),
             Def::Argument(block, number) => {
                 // Free names by their text; a function's arguments by their number.
