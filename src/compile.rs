@@ -7,7 +7,7 @@ use crate::emit::{Address, Advance, Context, EmitError, Held, Kernel, Lookup, Pa
 use crate::expr::{Arena, Choice, ExprId, Node, Reg, SelectScratch, Selector, SimplifyScratch, Variable};
 use crate::ir::{Op, Program};
 use crate::place::place;
-use crate::plan::{AllocPlan, FragmentPlan, GlobalPlan, Loser, MapPlan, MovePlan, Plan, PlanError, ProductPlan};
+use crate::plan::{AllocPlan, ExchangePlan, FragmentPlan, GlobalPlan, Loser, MapPlan, MovePlan, Plan, PlanError, ProductPlan};
 use core::fmt::Write;
 use heapless::{Vec, VecView};
 use lanebook_tables::{ArchId, Tables};
@@ -57,6 +57,7 @@ pub struct Storage<const STEPS: usize, const TUPLES: usize, const NODES: usize, 
     moves: Vec<MovePlan, 48>,
     products: Vec<ProductPlan, 8>,
     maps: Vec<MapPlan, 8>,
+    exchanges: Vec<ExchangePlan, 8>,
     losers: Vec<Loser, LOSERS>,
     steps: Vec<Step, STEPS>,
     finished: Vec<Step, STEPS>,
@@ -114,6 +115,7 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
             moves: Vec::new(),
             products: Vec::new(),
             maps: Vec::new(),
+            exchanges: Vec::new(),
             losers: Vec::new(),
             steps: Vec::new(),
             finished: Vec::new(),
@@ -140,7 +142,7 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
     /// How full the pools are. All of them only grow while a program is compiled, so this is the most that it needed; the
     /// next compile begins again at zero.
     #[must_use]
-    pub fn usage(&self) -> [PoolUse; 27] {
+    pub fn usage(&self) -> [PoolUse; 28] {
         macro_rules! pools {
             ($($pool:ident: $used:expr, $of:expr;)*) => { [$(PoolUse { what: stringify!($pool), used: $used, capacity: $of, bytes: record(&self.$pool) }),*] };
         }
@@ -156,6 +158,7 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
             moves: self.moves.len(), self.moves.capacity();
             products: self.products.len(), self.products.capacity();
             maps: self.maps.len(), self.maps.capacity();
+            exchanges: self.exchanges.len(), self.exchanges.capacity();
             losers: self.losers.len(), self.losers.capacity();
             steps: self.steps.len(), self.steps.capacity();
             finished: self.finished.len(), self.finished.capacity();
@@ -189,6 +192,7 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
             moves: self.moves.as_mut_view(),
             products: self.products.as_mut_view(),
             maps: self.maps.as_mut_view(),
+            exchanges: self.exchanges.as_mut_view(),
             losers: self.losers.as_mut_view(),
             room: Room {
                 steps: self.steps.as_mut_view(),
@@ -234,6 +238,7 @@ pub struct Scratch<'s> {
     moves: &'s mut VecView<MovePlan>,
     products: &'s mut VecView<ProductPlan>,
     maps: &'s mut VecView<MapPlan>,
+    exchanges: &'s mut VecView<ExchangePlan>,
     losers: &'s mut VecView<Loser>,
     room: Room<'s>,
 }
@@ -283,7 +288,7 @@ struct Room<'s> {
 /// Whatever keeps a plan from being made; the program is not changed.
 pub fn plan<'s>(tables: &Tables<'_>, arch: ArchId, program: &Program<'_, '_>, scratch: Scratch<'s>) -> Result<Planned<'s>, Error> {
     let function = program.functions().next().ok_or(Error::NoFunction)?;
-    let Scratch { movers, movements, staged, allocs, fragments, globals, moves, products, maps, losers, room } = scratch;
+    let Scratch { movers, movements, staged, allocs, fragments, globals, moves, products, maps, exchanges, losers, room } = scratch;
     let mut plan = Plan {
         arch,
         threads: 0,
@@ -299,6 +304,7 @@ pub fn plan<'s>(tables: &Tables<'_>, arch: ArchId, program: &Program<'_, '_>, sc
         losers_dropped: 0,
         completions: 0,
         completion_offset: 0,
+        exchanges,
         shared_bytes: 0,
         shared_align: 16,
     };

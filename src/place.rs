@@ -17,8 +17,13 @@ const MAX_TILES: usize = 64;
 pub fn place(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &mut Plan<'_>) -> Result<(), PlanError> {
     let arch = tables.arch(plan.arch).ok_or(PlanError::UnknownArch)?;
     let mut lives: heapless::Vec<(usize, usize), MAX_TILES> = heapless::Vec::new();
-    for alloc in plan.allocs.iter() {
+    for (number, alloc) in plan.allocs.iter().enumerate() {
         let mut life = (usize::MAX, 0usize);
+        if let Some(exchange) = plan.exchanges.iter().find(|e| usize::from(e.alloc) == number) {
+            // Only while the exchange is going on.
+            lives.push(span(program, exchange.op)).map_err(|_| PlanError::Capacity { pool: crate::plan::PlanPool::Allocs, capacity: MAX_TILES as u32 })?;
+            continue;
+        }
         for place in program.uses(alloc.value) {
             let Some(user) = program.user(place) else { continue };
             let (first, last) = span(program, user);

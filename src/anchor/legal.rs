@@ -80,7 +80,7 @@ impl<'a, 't> Legal<'a, 't> {
         let in_shared = |id| tables.atom(id).and_then(|atom| atom.more).is_some_and(|more| !more.shared.is_empty());
         let descriptors = arch.atoms.iter().any(|have| have.native && in_shared(have.atom));
         let shapes = Shapes { bank_span: span, widest, run: 0 };
-        Ok(Self { setting: Setting { tables, arch, isa, wave, warps }, movers, shapes, prefer_bulk, descriptors })
+        Ok(Self { setting: Setting { tables, arch, isa, wave, warps, copies: false }, movers, shapes, prefer_bulk, descriptors })
     }
 
     /// A tile of two known extents and whole bytes.

@@ -58,7 +58,7 @@ pub struct Staged {
 /// Most registers of one tile that a lane can hold.
 pub(super) const MAX_REGISTERS: u16 = u8::MAX as u16;
 /// Most (matrix atom, split over warps) candidates of one product.
-pub(super) const MAX_PRODUCTS: usize = 128;
+pub(super) const MAX_PRODUCTS: usize = 192;
 
 /// The losers of one movement.
 pub(super) struct Record {
@@ -112,7 +112,7 @@ pub fn choose(
     workspace.movers.clear();
     workspace.movements.clear();
     workspace.staged.clear();
-    let setting = Setting { tables, arch: machine, isa, wave, warps };
+    let setting = Setting { tables, arch: machine, isa, wave, warps, copies: false };
     for have in machine.atoms.iter().filter(|a| a.native) {
         if let Some(mover) = tables.atom(have.atom).and_then(|atom| Mover::of(have.atom, atom)) {
             let capacity = workspace.movers.capacity();
@@ -136,6 +136,7 @@ pub fn choose(
     }
     let mut chooser = Chooser {
         setting,
+        function,
         program,
         plan,
         movers: workspace.movers,
@@ -149,7 +150,8 @@ pub fn choose(
     chooser.stage()?;
     chooser.choose_products(function)?;
     chooser.choose_free_tiles()?;
-    chooser.settle()
+    chooser.settle()?;
+    chooser.plan_exchanges()
 }
 
 pub(super) fn full(pool: PlanPool, capacity: usize) -> PlanError {
@@ -158,6 +160,7 @@ pub(super) fn full(pool: PlanPool, capacity: usize) -> PlanError {
 
 pub(super) struct Chooser<'a, 't, 'p, 's> {
     pub(super) setting: Setting<'t>,
+    pub(super) function: Op,
     pub(super) program: &'a Program<'p, 't>,
     pub(super) plan: &'a mut Plan<'s>,
     pub(super) movers: &'a VecView<Mover>,

@@ -1,10 +1,11 @@
 //! Collecting: tiles and movements as the program writes them, and the loads that copies can begin with.
 
 use super::choose::{Chooser, Movement, MovementEnd, Staged, full};
-use super::doer::doer;
+use super::doer::is_done;
 use super::evaluate::EndMap;
 use super::matrix::blocked;
 use super::search::power;
+use super::shape::tile_shape;
 use super::written;
 use crate::ir::{AttrValue, Def, Op, Value, words};
 use crate::map::{MemoryMap, SharedLayout, TileShape, log2_exact};
@@ -36,6 +37,7 @@ impl Chooser<'_, '_, '_, '_> {
                     self.add(op, MovementEnd::Registers(value), to)?;
                 }
                 OpRole::Elementwise if self.is_done(op) => {}
+                OpRole::Reduce | OpRole::Broadcast => self.collect_shaping(op)?,
                 OpRole::Matrix
                 | OpRole::For
                 | OpRole::Yield
@@ -57,7 +59,7 @@ impl Chooser<'_, '_, '_, '_> {
         let (from, to) = (dtype(self.program.operand(op, 0)), dtype(self.program.result(op, 0)));
         let arity = self.program.operands(op).count();
         let setting = self.setting;
-        from.zip(to).is_some_and(|(from, to)| doer(setting.tables, setting.arch, self.program.op_name(op), arity, from, to).is_some())
+        from.zip(to).is_some_and(|(from, to)| is_done(setting.tables, setting.arch, self.program.op_name(op), arity, from, to))
     }
 
     fn add(&mut self, op: Op, from: MovementEnd, to: MovementEnd) -> Result<(), PlanError> {
@@ -79,8 +81,7 @@ impl Chooser<'_, '_, '_, '_> {
         if bits == 0 || !bits.is_multiple_of(8) {
             return Err(PlanError::Element(op));
         }
-        let (rows, cols) = ty.shape.pair().ok_or(PlanError::Extents(op))?;
-        TileShape::new(u64::from(rows), u64::from(cols), bits).ok_or(PlanError::Extents(op))
+        tile_shape(self.program, value).ok_or(PlanError::Extents(op))
     }
 
     /// The shape of the first operand with known extents.

@@ -2,13 +2,13 @@
 
 use super::choose::{Chooser, MAX_PRODUCTS, MAX_REGISTERS, MovementEnd, full};
 use super::evaluate::Setting;
-use super::flow::spread;
+use super::flow::{across, spread};
 use super::in_shared::MAX_UNIT_USES;
-use super::matrix::{blocked, together};
+use super::matrix::blocked;
 use crate::ir::{Op, Value};
 use crate::map::{Fragment, log2_exact};
 use crate::plan::{Candidate, End, FragmentPlan, Loser, Plan, PlanError, PlanPool, Product, ProductPlan, Reject};
-use lanebook_tables::{AtomClass, OpRole, Space};
+use lanebook_tables::{OpRole, Space};
 
 /// How much dearer than others a register is that its class does not have.
 const OVERFULL: u32 = 1 << 12;
@@ -21,21 +21,26 @@ impl Chooser<'_, '_, '_, '_> {
                 self.choose_product(op)?;
             }
         }
+        self.cross_conversions()
+    }
+
+    /// Decides what lies behind conversions: whatever nothing else decides is as on their other side.
+    fn cross_conversions(&mut self) -> Result<(), PlanError> {
+        while let Some((value, fragment)) = across(self.program, self.function, self.plan.fragments) {
+            spread(self.program, value, fragment, fragment.loose, self.plan.fragments)?;
+        }
         Ok(())
     }
 
     fn choose_product(&mut self, op: Op) -> Result<(), PlanError> {
-        let Setting { tables, arch, isa, wave, warps } = self.setting;
+        let Setting { tables, arch, isa, .. } = self.setting;
         let program = self.program;
         let value = |k: usize| program.operand(op, k).ok_or(PlanError::Unsupported(op));
         let (a, b, c) = (value(0)?, value(1)?, value(2)?);
         let d = program.result(op, 0).ok_or(PlanError::Unsupported(op))?;
         let pair = |v: Value| program.type_of(v).shape.pair().ok_or(PlanError::Extents(op));
         let ((m, k), (_, n)) = (pair(a)?, pair(b)?);
-        let dtype = |v: Value| program.type_of(v).dtype;
-        let bits = |v: Value| dtype(v).and_then(|t| tables.dtype(t)).map_or(0, |t| t.bits);
-        let tile = (u64::from(m), u64::from(n), u64::from(k));
-        let widths = (bits(a), bits(b), bits(c));
+        let bits = |v: Value| program.type_of(v).dtype.and_then(|t| tables.dtype(t)).map_or(0, |t| t.bits);
         let w = tables.weights;
         // Registers that the inputs take on their way to shared memory, where nothing brings sixteen bytes a lane there directly.
         let direct = self.movers.iter().any(|mover| (mover.from, mover.to) == (Space::Global, Space::Shared) && mover.share_bytes >= 16);
@@ -65,22 +70,8 @@ impl Chooser<'_, '_, '_, '_> {
             let cost = product.count().saturating_mul(each).saturating_mul(w.loop_trips.max(1)).saturating_add(held.saturating_mul(w.register));
             cost.saturating_add(over.saturating_mul(w.register).saturating_mul(OVERFULL))
         };
-        let candidate = |number: usize| -> Option<Product> {
-            let per_atom = usize::from(warps).checked_add(1)?;
-            let have = arch.atoms.get(number.checked_div(per_atom)?)?;
-            let along_m = u8::try_from(number.checked_rem(per_atom)?).ok()?;
-            let atom = tables.atom(have.atom).filter(|atom| atom.class == AtomClass::Matrix)?;
-            let shape = atom.product()?;
-            let alone = warps.checked_sub(together(atom, shape.d)?)?;
-            let takes = |operand: u8, v: Value| dtype(v).is_some_and(|dtype| atom.takes(operand, dtype));
-            if !(takes(shape.a, a) && takes(shape.b, b) && takes(shape.c, c) && takes(shape.d, d)) {
-                return None;
-            }
-            let split = (along_m, alone.checked_sub(along_m)?);
-            Product::new(have.atom, atom, tile, widths, split).filter(|p| p.c.lane.len() == usize::from(wave))
-        };
         let is_native = |id| arch.atoms.iter().any(|have| have.atom == id && have.native);
-        let numbers = arch.atoms.len().saturating_mul(usize::from(warps).saturating_add(1));
+        let numbers = self.candidates();
         let mut order: heapless::Vec<(u32, u16), MAX_PRODUCTS> = heapless::Vec::new();
         let mut why = PlanError::NoMatrixAtom(op);
         for native in [true, false] {
@@ -89,7 +80,7 @@ impl Chooser<'_, '_, '_, '_> {
                 break;
             }
             for number in 0..numbers {
-                let Some(product) = candidate(number).filter(|p| is_native(p.atom) == native) else { continue };
+                let Some(product) = self.candidate(op, number).filter(|p| is_native(p.atom) == native) else { continue };
                 let registers = product.in_registers().map(Fragment::registers).max().unwrap_or(0);
                 if registers > MAX_REGISTERS {
                     let fewest = if let PlanError::Registers { registers, .. } = why { registers } else { u16::MAX };
@@ -111,7 +102,7 @@ impl Chooser<'_, '_, '_, '_> {
             if let Some(place) = order.get_mut(next) {
                 *place = last;
             }
-            let Some(product) = candidate(usize::from(number)) else { continue };
+            let Some(product) = self.candidate(op, usize::from(number)) else { continue };
             let what = Candidate::Matrix(product.atom, product.warps.0, product.warps.1);
             if best.is_some_and(|(_, least, _)| least <= base) {
                 self.plan.lose(Loser { op, what, why: Reject::Dearer, cost: base });
@@ -126,11 +117,11 @@ impl Chooser<'_, '_, '_, '_> {
             self.units.extend_from_slice(&uses).map_err(|_| full(PlanPool::Products, MAX_UNIT_USES))?;
             // Results that become narrower are packed, or, where no instruction can store them so, take a register each.
             let mut loose = false;
-            let mut cost = self.place_product(&product, [a, b, c, d], loose).and_then(|()| self.total());
+            let mut cost = self.place_product(&product, [a, b, c, d], loose).and_then(|()| self.total()).map(|cost| cost.saturating_add(self.chain_cost(op)));
             if matches!(cost, Err(PlanError::NoMover { .. })) && self.plan.fragments.iter().any(|f| f.fragment.shape.bits < product.c.shape.bits) {
                 self.plan.fragments.truncate(mark);
                 loose = true;
-                cost = self.place_product(&product, [a, b, c, d], loose).and_then(|()| self.total());
+                cost = self.place_product(&product, [a, b, c, d], loose).and_then(|()| self.total()).map(|cost| cost.saturating_add(self.chain_cost(op)));
             }
             self.plan.fragments.truncate(mark);
             self.units.truncate(known);
@@ -217,7 +208,7 @@ impl Chooser<'_, '_, '_, '_> {
                 self.plan.lose(Loser { op, what: Candidate::Blocked(vector), why: Reject::Registers { registers, most: MAX_REGISTERS }, cost: 0 });
                 continue;
             }
-            let cost = spread(self.program, value, fragment, loose, self.plan.fragments).and_then(|()| self.total());
+            let cost = spread(self.program, value, fragment, loose, self.plan.fragments).and_then(|()| self.cross_conversions()).and_then(|()| self.total());
             self.plan.fragments.truncate(mark);
             let what = Candidate::Blocked(vector);
             match (cost, best) {
@@ -236,6 +227,7 @@ impl Chooser<'_, '_, '_, '_> {
             }
         }
         let (chosen, _, _) = best.ok_or(why)?;
-        spread(self.program, value, chosen.fragment, chosen.fragment.loose, self.plan.fragments)
+        spread(self.program, value, chosen.fragment, chosen.fragment.loose, self.plan.fragments)?;
+        self.cross_conversions()
     }
 }

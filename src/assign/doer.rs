@@ -2,10 +2,13 @@
 
 use lanebook_tables::{Arch, Atom, AtomId, DtypeId, Role, Tables};
 
+/// Joins elements that have a register each to whole registers: what [`doer`] is asked for where nothing packs by itself.
+pub(crate) const PACK: &str = "pack";
+
 /// The atom that does an operation of `arity` operands of one element type, and how many operand registers make a result
-/// register.
+/// register: the one that takes the most at once.
 pub(crate) fn doer<'t>(tables: &'t Tables<'t>, arch: &Arch<'t>, op: &str, arity: usize, from: DtypeId, to: DtypeId) -> Option<(AtomId, &'t Atom<'t>, usize)> {
-    arch.atoms.iter().filter(|a| a.native).find_map(|a| {
+    let able = arch.atoms.iter().filter(|a| a.native).filter_map(|a| {
         let atom = tables.atom(a.atom)?;
         let does = atom.does.filter(|d| d.op == op)?;
         let operand = |k: u8| atom.operands.get(usize::from(k));
@@ -14,5 +17,15 @@ pub(crate) fn doer<'t>(tables: &'t Tables<'t>, arch: &Arch<'t>, op: &str, arity:
         let pack = does.uses.len().checked_div(arity)?;
         let whole = pack > 0 && pack.checked_mul(arity) == Some(does.uses.len());
         if typed && result && whole { Some((a.atom, atom, pack)) } else { None }
+    });
+    // The first of those that take the most.
+    able.fold(None, |best: Option<(AtomId, &Atom<'_>, usize)>, next| match best {
+        Some(best) if best.2 >= next.2 => Some(best),
+        _ => Some(next),
     })
+}
+
+/// Whether an operation is done at all: by one atom, which may leave the packing of its results to another.
+pub(crate) fn is_done(tables: &Tables<'_>, arch: &Arch<'_>, op: &str, arity: usize, from: DtypeId, to: DtypeId) -> bool {
+    doer(tables, arch, op, arity, from, to).is_some()
 }

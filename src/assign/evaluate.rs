@@ -48,6 +48,8 @@ pub struct Setting<'t> {
     pub wave: u8,
     /// log2 of the warps.
     pub warps: u8,
+    /// Lanes and warps that hold the same element may store it, all of them to one place.
+    pub copies: bool,
 }
 
 /// A legal candidate.
@@ -73,11 +75,11 @@ impl<'t> Setting<'t> {
         let fit = match (from, to) {
             (EndMap::Registers(fragment), other) => {
                 let (map, align) = other.memory().ok_or(Reject::Form)?;
-                fit_registers(mover, fragment, map, u32::from(movement.to.align_bytes), align, any)?
+                fit_registers(mover, fragment, map, u32::from(movement.to.align_bytes), align, any, self.copies)?
             }
             (other, EndMap::Registers(fragment)) => {
                 let (map, align) = other.memory().ok_or(Reject::Form)?;
-                fit_registers(mover, fragment, map, u32::from(movement.from.align_bytes), align, any)?
+                fit_registers(mover, fragment, map, u32::from(movement.from.align_bytes), align, any, self.copies)?
             }
             (a, b) => {
                 let ((from_map, from_align), (to_map, to_align)) = (a.memory().ok_or(Reject::Form)?, b.memory().ok_or(Reject::Form)?);

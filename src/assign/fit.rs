@@ -12,8 +12,9 @@ use lanebook_tables::Space;
 /// Divides a movement between registers (`fragment`) and memory (`map`) by `mover`.
 ///
 /// `need` is the alignment in bytes that the atom wants, `align` the certain one of the tile's start and of every
-/// multiple of its run-time stride; `any`: a tuple's registers need not be consecutive.
-pub fn fit_registers(mover: &Mover, fragment: &Fragment, map: &MemoryMap, need: u32, align: u32, any: bool) -> Result<Fit, Reject> {
+/// multiple of its run-time stride; `any`: a tuple's registers need not be consecutive; `copies`: lanes with the same element
+/// may all store it.
+pub fn fit_registers(mover: &Mover, fragment: &Fragment, map: &MemoryMap, need: u32, align: u32, any: bool, copies: bool) -> Result<Fit, Reject> {
     let wave = u8::try_from(fragment.lane.len()).map_err(|_| Reject::Size)?;
     if mover.lanes != wave {
         return Err(Reject::Lanes { atom: mover.lanes, wave });
@@ -35,7 +36,8 @@ pub fn fit_registers(mover: &Mover, fragment: &Fragment, map: &MemoryMap, need: 
         return Err(Reject::Packing { atom_bits: mover.register_bits });
     }
     // Two lanes with the same element would write the same bytes at once.
-    if mover.from == Space::Register && mover.to == Space::Shared && fragment.lane.as_slice().iter().chain(fragment.warp.as_slice()).any(|&e| e == 0) {
+    if !copies && mover.from == Space::Register && mover.to == Space::Shared && fragment.lane.as_slice().iter().chain(fragment.warp.as_slice()).any(|&e| e == 0)
+    {
         return Err(Reject::Copies);
     }
     if mover.register_base != 0 {

@@ -1,9 +1,11 @@
 //! Flow of fragments: a register tile's distribution goes wherever the value goes unchanged.
 //!
 //! Anchors (a product's operands, a store's chosen width) are spread over the values that must share them: through
-//! loops' carried values, elementwise operations and undecided conversions as they are, through transpositions
-//! transposed. Two anchors that meet and differ are a conflict, which only a conversion could mend.
+//! loops' carried values and elementwise operations as they are, through transpositions transposed, from a tile to what a
+//! reduction leaves of it and from a repeated tile to what it repeats. Two anchors that meet and differ are a conflict.
+//! Conversions are not crossed here: their two sides may differ ([`across`] says what follows for a side that nothing decides).
 
+use super::shape::{shaping, tile_shape};
 use crate::ir::{Def, Op, Program, Value};
 use crate::map::Fragment;
 use crate::plan::{FragmentPlan, PlanError, PlanPool};
@@ -27,16 +29,23 @@ pub fn spread(program: &Program<'_, '_>, value: Value, fragment: Fragment, loose
         let bits = program.type_of(value).dtype.and_then(|d| program.tables().dtype(d)).map_or(fragment.shape.bits, |d| d.bits);
         let fragment = fragment.with_bits(bits, loose);
         if let Some(known) = fragments.iter().find(|f| f.value == value) {
-            if known.fragment == fragment {
+            let starts = program.constant(value).is_some() && from.is_some_and(|op| program.role(op) != OpRole::Matrix);
+            if known.fragment == fragment || starts {
                 continue;
             }
-            return Err(from.map_or(PlanError::Capacity { pool: PlanPool::Fragments, capacity: 0 }, |op| PlanError::Conflict { op }));
+            let at = from.or(program.def_op(value));
+            return Err(at.map_or(PlanError::Capacity { pool: PlanPool::Fragments, capacity: 0 }, |op| PlanError::Conflict { op }));
         }
         let capacity = u32::try_from(fragments.capacity()).unwrap_or(u32::MAX);
         fragments.push(FragmentPlan { value, fragment }).map_err(|_| PlanError::Capacity { pool: PlanPool::Fragments, capacity })?;
+        if program.constant(value).is_some() {
+            continue;
+        }
         let mut result = Ok(());
         let mut send = |value: Option<Value>, fragment: Fragment, op: Op| {
+            // A constant has no distribution of its own: whoever reads it makes it. What a loop or a product starts from is the exception.
             if let Some(value) = value
+                && (program.constant(value).is_none() || matches!(program.role(op), OpRole::Matrix | OpRole::For | OpRole::Yield))
                 && waiting.push((value, fragment, Some(op))).is_err()
             {
                 result = Err(full);
@@ -44,7 +53,38 @@ pub fn spread(program: &Program<'_, '_>, value: Value, fragment: Fragment, loose
         };
         backward(program, value, fragment, &mut send);
         forward(program, value, fragment, &mut send);
-        result?;
+        let sliced = shaped(program, value, &fragment, &mut send);
+        result.and(sliced)?;
+    }
+    Ok(())
+}
+
+/// What the other side of a conversion gets where only one side is decided; `None` when nothing is left to do.
+pub fn across(program: &Program<'_, '_>, function: Op, fragments: &VecView<FragmentPlan>) -> Option<(Value, Fragment)> {
+    let of = |v: Value| fragments.iter().find(|f| f.value == v).map(|f| f.fragment);
+    program.inside(function).filter(|op| program.role(*op) == OpRole::Convert).find_map(|op| {
+        let (from, to) = (program.operand(op, 0)?, program.result(op, 0)?);
+        if !is_register_tile(program, from) || !is_register_tile(program, to) {
+            return None;
+        }
+        match (of(from), of(to)) {
+            (Some(fragment), None) => Some((to, fragment)),
+            (None, Some(fragment)) => Some((from, fragment)),
+            _ => None,
+        }
+    })
+}
+
+/// From a tile to the smaller ones that are slices of it.
+fn shaped(program: &Program<'_, '_>, value: Value, fragment: &Fragment, send: &mut impl FnMut(Option<Value>, Fragment, Op)) -> Result<(), PlanError> {
+    let reducers = program.uses(value).filter_map(|place| program.user(place)).filter(|user| program.role(*user) == OpRole::Reduce);
+    for op in reducers.chain(program.def_op(value)) {
+        let Some((large, small, how)) = shaping(program, op) else { continue };
+        if large == value {
+            let refuse = PlanError::Conflict { op };
+            let slice = tile_shape(program, small).and_then(|shape| how.of(fragment, shape)).ok_or(refuse)?;
+            send(Some(small), slice, op);
+        }
     }
     Ok(())
 }
@@ -70,7 +110,6 @@ fn backward(program: &Program<'_, '_>, value: Value, fragment: Fragment, send: &
             _ => match program.layout_trait(op) {
                 LayoutTrait::Transposing => send(program.operand(op, 0), fragment.transposed(), op),
                 LayoutTrait::Transparent => program.operands(op).for_each(|v| send(Some(v), fragment, op)),
-                LayoutTrait::Converting if program.role(op) == OpRole::Convert => send(program.operand(op, 0), fragment, op),
                 _ => {}
             },
         },
@@ -110,13 +149,12 @@ fn forward(program: &Program<'_, '_>, value: Value, fragment: Fragment, send: &m
             }
             OpRole::Matrix if number == 2 => send(program.result(user, 0), fragment, user),
             OpRole::Matrix => {}
-            role => match program.layout_trait(user) {
+            _ => match program.layout_trait(user) {
                 LayoutTrait::Transposing => send(program.result(user, 0), fragment.transposed(), user),
                 LayoutTrait::Transparent => {
                     program.results(user).for_each(|v| send(Some(v), fragment, user));
                     program.operands(user).for_each(|v| send(Some(v), fragment, user));
                 }
-                LayoutTrait::Converting if role == OpRole::Convert => send(program.result(user, 0), fragment, user),
                 _ => {}
             },
         }

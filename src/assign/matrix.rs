@@ -11,6 +11,19 @@ impl Product {
     /// `m`, `n`, `k` are the tile's extents, `warps` log2 of the warps along m and n.
     #[must_use]
     pub fn new(id: AtomId, atom: &Atom<'_>, tile: (u64, u64, u64), bits: (u16, u16, u16), warps: (u8, u8)) -> Option<Self> {
+        Self::plain(id, atom, tile, bits, warps, false)
+    }
+
+    /// The same as the transposed product of the operands transposed and exchanged. `warps`: along the tile's n and m.
+    #[must_use]
+    pub fn swapped(id: AtomId, atom: &Atom<'_>, tile: (u64, u64, u64), bits: (u16, u16, u16), warps: (u8, u8)) -> Option<Self> {
+        let ((m, n, k), (a, b, c)) = (tile, bits);
+        let p = Self::plain(id, atom, (n, m, k), (b, a, c), warps, true).filter(|p| p.shared == [false; 2])?;
+        Some(Self { swapped: true, a: p.b.transposed(), b: p.a.transposed(), c: p.c.transposed(), ..p })
+    }
+
+    /// `rows_first`: instances along m come before those along n in the accumulator's registers.
+    fn plain(id: AtomId, atom: &Atom<'_>, tile: (u64, u64, u64), bits: (u16, u16, u16), warps: (u8, u8), rows_first: bool) -> Option<Self> {
         let room = TileShape::new(tile.0, tile.1, bits.2)?.cols.checked_sub(warps.1)?;
         let instance = widest(atom, room)?;
         let shape = instance.shape().filter(|_| atom.product().is_some())?;
@@ -28,9 +41,9 @@ impl Product {
         let (tile_a, tile_b, tile_c) = (TileShape::new(m, k, bits.0)?, TileShape::new(k, n, bits.1)?, TileShape::new(m, n, bits.2)?);
         let a = operand_fragment(own(shape.a, tile_a, (sm, sk))?, tile_a, (rm, rk), Order::ColumnsFirst, (Some(warps.0), Skip(warps.1)), true)?;
         let b = operand_fragment(own(shape.b, tile_b, (sk, sn))?, tile_b, (rk, rn), Order::RowsFirst, (Some(warps.1), Skip(warps.0)), false)?;
-        let c = accumulator_fragment(own(shape.c, tile_c, (sm, sn))?, tile_c, (rm, rn), warps)?;
+        let c = accumulator_fragment(own(shape.c, tile_c, (sm, sn))?, tile_c, (rm, rn), warps, rows_first)?;
         let shared = [shape.a, shape.b].map(|number| atom.shared(number).is_some());
-        Some(Self { atom: id, shape, warps, together, repeats, panels, a, b, c, shared, cycles: atom.cost.cycles })
+        Some(Self { atom: id, shape, swapped: false, warps, together, repeats, panels, a, b, c, shared, cycles: atom.cost.cycles })
     }
 }
 
@@ -174,11 +187,13 @@ fn operand_fragment(own: (Fragment, u8, u8), shape: TileShape, repeats: (u8, u8)
     Some(out)
 }
 
-/// C and D: repeats along n first, then m; warps along m are the low bits.
-fn accumulator_fragment(own: (Fragment, u8, u8), shape: TileShape, repeats: (u8, u8), warps: (u8, u8)) -> Option<Fragment> {
+/// C and D: repeats along n first, then m, or the other way round; warps along m are the low bits.
+fn accumulator_fragment(own: (Fragment, u8, u8), shape: TileShape, repeats: (u8, u8), warps: (u8, u8), rows_first: bool) -> Option<Fragment> {
     let (mut out, rows, cols) = own;
-    push_bits(&mut out, shape, false, cols, repeats.1)?;
-    push_bits(&mut out, shape, true, rows, repeats.0)?;
+    for along_rows in [rows_first, !rows_first] {
+        let (first, count) = if along_rows { (rows, repeats.0) } else { (cols, repeats.1) };
+        push_bits(&mut out, shape, along_rows, first, count)?;
+    }
     for k in 0..warps.0 {
         if !out.warp.push(shape.row_bit(rows.checked_add(repeats.0)?.checked_add(k)?)) {
             return None;

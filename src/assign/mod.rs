@@ -6,6 +6,7 @@
 //! its three operands. Every loser keeps its reason in the [`Plan`](crate::plan::Plan).
 
 pub mod candidates;
+mod chain;
 mod choose;
 mod collect;
 mod decide;
@@ -16,10 +17,12 @@ mod flow;
 mod in_shared;
 pub mod matrix;
 pub mod mover;
+mod reduce;
 mod search;
+pub(crate) mod shape;
 mod tiled;
 mod written;
 
-pub(crate) use doer::doer;
+pub(crate) use doer::{PACK, doer};
 
 pub use choose::{Movement, Staged, Workspace, choose};

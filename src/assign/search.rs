@@ -7,7 +7,7 @@ use super::mover::Mover;
 use crate::ir::{AttrValue, Op, words};
 use crate::map::{MemoryMap, SharedLayout, TileShape};
 use crate::plan::{Candidate, GlobalPlan, Loser, PlanError, Reject};
-use lanebook_tables::{AtomId, Space};
+use lanebook_tables::{AtomId, OpRole, Space};
 
 impl Chooser<'_, '_, '_, '_> {
     /// Weighted cost of all movements whose ends are known, with each shared tile at its best.
@@ -25,7 +25,21 @@ impl Chooser<'_, '_, '_, '_> {
             let best = self.best_mover(k, &movement, None, u32::MAX, None)?.ok_or(PlanError::Undecided(movement.op))?;
             sum = sum.saturating_add(self.weigh(&movement, best.found.figures.cost));
         }
-        Ok(sum)
+        Ok(sum.saturating_add(self.shaping_cost()))
+    }
+
+    /// A cost times the executions of an operation.
+    pub(super) fn weigh_at(&self, op: Op, cost: u32) -> u32 {
+        let trips = self.setting.tables.weights.loop_trips.max(1);
+        let mut at = self.program.parent(op);
+        let mut out = cost;
+        while let Some(parent) = at {
+            if self.program.role(parent) == OpRole::For {
+                out = out.saturating_mul(trips);
+            }
+            at = self.program.parent(parent);
+        }
+        out
     }
 
     fn weigh(&self, movement: &Movement, cost: u32) -> u32 {

@@ -34,7 +34,12 @@ pub(super) fn allocs(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan
         multiple(plan.shared_align, a.align)?;
         for (j, b) in plan.allocs.iter().enumerate().take(k) {
             let byte = a.offset.max(b.offset);
-            if !meet(program, a.value, b.value) {
+            let life = |number: usize, value: Value| match plan.exchanges.iter().find(|e| usize::from(e.alloc) == number) {
+                Some(exchange) => around(program, exchange.op),
+                None => life(program, value),
+            };
+            let (one, other) = (life(k, a.value), life(j, b.value));
+            if one.0 > other.1 || other.0 > one.1 {
                 continue;
             }
             if shares_bytes((a.offset, a.bytes), (b.offset, b.bytes)) {
@@ -76,21 +81,23 @@ pub(super) fn shares_bytes(a: (u32, u32), b: (u32, u32)) -> bool {
     u64::from(a.0) < end(b) && u64::from(b.0) < end(a)
 }
 
-/// Whether two values are alive at one time.
-fn meet(program: &Program<'_, '_>, a: Value, b: Value) -> bool {
-    let (a, b) = (life(program, a), life(program, b));
-    a.0 <= b.1 && b.0 <= a.1
-}
-
 /// First and last position in text order at which a value is needed.
 fn life(program: &Program<'_, '_>, value: Value) -> (usize, usize) {
     let mut out = (usize::MAX, 0usize);
     for user in program.uses(value).filter_map(|place| program.user(place)) {
-        let around = outermost_loop(program, user);
-        for (position, op) in program.all().enumerate() {
-            if op == user || around.is_some_and(|l| op == l || is_inside(program, op, l)) {
-                out = (out.0.min(position), out.1.max(position));
-            }
+        let (first, last) = around(program, user);
+        out = (out.0.min(first), out.1.max(last));
+    }
+    out
+}
+
+/// First and last position of an operation, or of the outermost loop that it is in.
+fn around(program: &Program<'_, '_>, user: Op) -> (usize, usize) {
+    let mut out = (usize::MAX, 0usize);
+    let outer = outermost_loop(program, user);
+    for (position, op) in program.all().enumerate() {
+        if op == user || outer.is_some_and(|l| op == l || is_inside(program, op, l)) {
+            out = (out.0.min(position), out.1.max(position));
         }
     }
     out

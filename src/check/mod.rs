@@ -75,13 +75,24 @@
 //! 9b. All tiles of one have the same shape, and at each place of each lane of each warp the same element; at most the
 //!     width of their elements differs.
 //!
+//! # Reductions, repetitions, conversions
+//!
+//! 9c. Of the two tiles of a reduction or repetition, each place of the larger one belongs to one place of the smaller one, the same in all
+//!     lanes and warps, and there the smaller one has the larger one's element without the coordinate that goes. The bits of register, lane and warp
+//!     number that count along this coordinate alone are as many as it has, so (by 3) what is combined along them is each element once.
+//! 9d. Where bits of the warp's number are among them, each warp's part goes into the line of a shared tile that these bits number, and each lane
+//!     reads all lines of what it keeps: statement 5 for both halves.
+//! 9e. A conversion changes nothing, or its operand's distribution is stored into a shared tile and its result's loaded from it.
+//!
 //! # Order
 //!
 //! 10. A *walk* is a path through the steps in which each loop's branch is taken 0, 1 or 2 times in a row; all combinations
 //!     are walked. Two accesses to shared memory conflict if their tiles share bytes and one writes, except inside
 //!     one execution of one operation. Between two conflicting accesses of a walk the steps of the table's rule for (kind of the
 //!     earlier, kind of the later) occur in the rule's order. A wait counts if it waits for as much or more.
-//! 11. Each movement has exactly one step an instance and atom.
+//! 11. Each movement, and each half of an exchange, has exactly one step an instance and atom.
+//! 12. A reduction has, for each bit of the lane's number that counts along what it combines, one exchange between the lanes that differ in it
+//!     for each place of its result, and no other. (Where a register names the lane they are only counted.)
 //!
 //! 12. On every walk each completion object is made once, by one thread for one arrival, and published by the table's steps before its first use.
 //!     Each phase is announced once and before its copies, counts the bytes that its copies bring, and is waited for once, in the
@@ -102,6 +113,7 @@ mod in_shared;
 mod movement;
 mod order;
 mod product;
+mod shape;
 mod tile;
 mod tiled;
 mod violation;
@@ -153,6 +165,9 @@ pub fn plan(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>) -> 
                 out.products = out.products.saturating_add(1);
             }
             OpRole::Elementwise => tile::elementwise(program, plan, op)?,
+            OpRole::Reduce => shape::reduce(tables, program, plan, op)?,
+            OpRole::Broadcast => shape::broadcast(program, plan, op)?,
+            OpRole::Convert => shape::convert(tables, program, plan, op)?,
             _ => {}
         }
     }

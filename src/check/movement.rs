@@ -48,6 +48,21 @@ pub(super) fn movement(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Pl
     }
 }
 
+/// Statement 5 for one half of an exchange, whose registers are distributed as `fragment`.
+pub(super) fn half(tables: &Tables<'_>, plan: &Plan<'_>, m: &MovePlan, fragment: &Fragment, loads: bool) -> Result<(), Violation> {
+    let op = m.op;
+    let missing = Violation::Missing(op);
+    let this = Move {
+        m,
+        warps: power(usize::from(plan.warps)).ok_or(missing)?,
+        instances: power(m.fit.instances.len()).and_then(|n| n.checked_mul(panels(m)?)).ok_or(missing)?,
+        segment_align: plan.shared_align,
+    };
+    let end = if loads { m.from } else { m.to };
+    let memory = Memory::of(plan, end).unwrap_or(Err(missing))?;
+    this.registers(plan.wave, mover(tables, op, m.atom)?, loads, fragment, memory, space_of(end)).map(|_| ())
+}
+
 /// Panels of a movement's tile.
 fn panels(m: &MovePlan) -> Option<u32> {
     u32::from(m.fit.grid.rows).checked_mul(u32::from(m.fit.grid.cols))

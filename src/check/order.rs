@@ -29,7 +29,7 @@ pub struct OrderSummary {
 /// # Errors
 /// The first thing that is wrong.
 pub fn order(tables: &Tables<'_>, program: &Program<'_, '_>, compiled: &Compiled<'_>) -> Result<OrderSummary, Violation> {
-    let _ = program;
+    super::shape::lanes(tables, program, &compiled.plan, compiled.steps)?;
     steps(tables, &compiled.plan, compiled.steps)
 }
 
@@ -93,6 +93,7 @@ impl Walk {
 
 impl Look<'_> {
     /// Statement 11.
+    #[inline(never)]
     fn counts(&self) -> Result<(), Violation> {
         for m in self.plan.moves.iter() {
             let panels = u32::from(m.fit.grid.rows).saturating_mul(u32::from(m.fit.grid.cols));
@@ -102,6 +103,17 @@ impl Look<'_> {
                 let found = u32::try_from(self.steps.iter().filter(own).count()).unwrap_or(u32::MAX);
                 if found != want {
                     return Err(Violation::Count { op: m.op, atom, want, found });
+                }
+            }
+        }
+        for e in self.plan.exchanges.iter() {
+            for (atom, fit) in [(e.store.atom, &e.store.fit), (e.load.atom, &e.load.fit)] {
+                let panels = u32::from(fit.grid.rows).saturating_mul(u32::from(fit.grid.cols));
+                let want = 1u32.checked_shl(u32::try_from(fit.instances.len()).unwrap_or(u32::MAX)).unwrap_or(u32::MAX).saturating_mul(panels);
+                let own = |s: &&Step| s.purpose == Purpose::Move && s.atom == atom && usize::from(s.origin) == e.op.index();
+                let found = u32::try_from(self.steps.iter().filter(own).count()).unwrap_or(u32::MAX);
+                if found != want {
+                    return Err(Violation::Count { op: e.op, atom, want, found });
                 }
             }
         }
@@ -144,7 +156,10 @@ impl Look<'_> {
             }
             for access in self.accesses(walk.at, step)?.into_iter().flatten() {
                 let apart = !shares_bytes(producer.bytes, access.bytes) || !(producer.writes || access.writes);
-                if apart || (walk.turns == from.turns && Some(step.origin) == origin) {
+                // Inside one execution of one operation only the halves of an exchange conflict.
+                let together = walk.turns == from.turns && Some(step.origin) == origin;
+                let halves = self.plan.exchanges.iter().any(|e| Some(step.origin) == u16::try_from(e.op.index()).ok()) && producer.writes != access.writes;
+                if apart || (together && !halves) {
                     continue;
                 }
                 let at = narrow(walk.at);
@@ -225,8 +240,15 @@ impl Look<'_> {
                 continue;
             }
             let own = |op: crate::ir::Op| op.index() == usize::from(step.origin);
-            let m = self.plan.moves.iter().find(|m| own(m.op) && (m.atom == step.atom || m.second == Some(step.atom))).ok_or(stray)?;
-            let End::Shared(k) = (if writes { m.to } else { m.from }) else { return Err(stray) };
+            let half = |e: &&crate::plan::ExchangePlan| own(e.op) && step.atom == if writes { e.store.atom } else { e.load.atom };
+            let k = match self.plan.exchanges.iter().find(half) {
+                Some(exchange) => exchange.alloc,
+                None => {
+                    let m = self.plan.moves.iter().find(|m| own(m.op) && (m.atom == step.atom || m.second == Some(step.atom))).ok_or(stray)?;
+                    let End::Shared(k) = (if writes { m.to } else { m.from }) else { return Err(stray) };
+                    k
+                }
+            };
             let a = self.plan.allocs.get(usize::from(k)).ok_or(stray)?;
             *place = Some(Access { bytes: (a.offset, a.bytes), kind: side.access, writes, signal: None });
         }

@@ -19,6 +19,8 @@ struct Side<'p> {
     number: u8,
     /// log2 of the warps that work on one instance together.
     together: u8,
+    /// The instruction takes the tile with rows and columns exchanged.
+    swapped: bool,
 }
 
 /// Where an operand is.
@@ -39,8 +41,14 @@ struct Found {
 }
 
 impl Side<'_> {
-    /// The element that the unit takes for (row, col) of an instance's operand, in block `block`, for the warps of `warp`.
+    /// The element that the unit takes, by the instruction's rows and columns.
     fn at(&self, row: u64, col: u64, block: u32, warp: u32) -> Option<Found> {
+        let found = self.stored(row, col, block, warp)?;
+        Some(Found { element: if self.swapped { found.element.map(|(row, col)| (col, row)) } else { found.element }, ..found })
+    }
+
+    /// The element of the program's tile that the unit takes for (row, col) of an instance's operand, in block `block`, for the warps of `warp`.
+    fn stored(&self, row: u64, col: u64, block: u32, warp: u32) -> Option<Found> {
         match &self.from {
             From::Registers { layout, pitch, registers } => {
                 let x = row.checked_mul(*pitch)?.checked_add(col)?;
@@ -95,7 +103,13 @@ pub(super) fn product(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Pla
     let instance = atom.with_columns(shape.n).filter(|i| i.shape() == Some(shape)).ok_or(refuse)?;
     let (sm, sn, sk) = (u64::from(shape.m), u64::from(shape.n), u64::from(shape.k));
     let values = [program.operand(op, 0), program.operand(op, 1), program.operand(op, 2), program.result(op, 0)];
-    let operands = [(shape.a, &p.product.a), (shape.b, &p.product.b), (shape.c, &p.product.c), (shape.d, &p.product.c)];
+    // The transposed product takes the program's B as A; then nothing is in shared memory.
+    let swapped = p.product.swapped;
+    let (number_a, number_b) = if swapped { (shape.b, shape.a) } else { (shape.a, shape.b) };
+    if swapped && p.shared != [None; 2] {
+        return Err(refuse);
+    }
+    let operands = [(number_a, &p.product.a), (number_b, &p.product.b), (shape.c, &p.product.c), (shape.d, &p.product.c)];
     let mut sides: [Option<Side<'_>>; 4] = [const { None }; 4];
     for ((((side, end), value), (number, blocks)), k) in sides.iter_mut().zip(p.ends).zip(values).zip(operands).zip(0u8..) {
         let misplaced = Violation::End { op, operand: k };
@@ -117,9 +131,10 @@ pub(super) fn product(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Pla
             let (layout, registers) = (operand.layout.ok_or(refuse)?, u32::from(instance.registers(number).ok_or(refuse)?));
             (From::Registers { layout, pitch: u64::from(operand.extents.1), registers }, &f.fragment)
         };
-        *side = Some(Side { from, fragment, number: k, together: p.product.together });
+        *side = Some(Side { from, fragment, number: k, together: p.product.together, swapped });
     }
-    let [Some(a), Some(b), Some(c), Some(d)] = sides else { return Err(refuse) };
+    let [Some(first), Some(second), Some(c), Some(d)] = sides else { return Err(refuse) };
+    let (a, b) = if swapped { (second, first) } else { (first, second) };
     let (rm, rn, rk) = p.product.repeats;
     let (pm, pn, pk) = p.product.panels;
     let times = |bits: u8, panels: u8| power(usize::from(bits)).and_then(|n| n.checked_mul(u32::from(panels))).ok_or(refuse);
@@ -141,7 +156,7 @@ pub(super) fn product(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Pla
     };
     let block_c = |im: u32, i: u32| {
         let ((hm, m), (hn, n)) = (split(im, rm), split(i, rn));
-        block(hm, hn, pn, (n, rn), (m, rm))
+        if swapped { block(hm, hn, pn, (m, rm), (n, rn)) } else { block(hm, hn, pn, (n, rn), (m, rm)) }
     };
     let mut compared = 0u64;
     let mut compare = |side: &Side<'_>, (row, col): (u64, u64), block: Option<u32>, warp: u32, want: Option<(u32, u32)>| -> Result<(), Violation> {
@@ -182,7 +197,9 @@ pub(super) fn product(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Pla
                 *word |= bit;
             }
         }
-        let depth = power(usize::from(a.fragment.shape.cols)).and_then(|n| n.checked_mul(u32::from(a.fragment.shape.grid.cols))).ok_or(refuse)?;
+        let tile = a.fragment.shape;
+        let (bits, panels) = if swapped { (tile.rows, tile.grid.rows) } else { (tile.cols, tile.grid.cols) };
+        let depth = power(usize::from(bits)).and_then(|n| n.checked_mul(u32::from(panels))).ok_or(refuse)?;
         if let Some(k) = (0..depth).find(|k| seen.get((k / 64) as usize).is_none_or(|word| (word >> (k % 64)) & 1 == 0)) {
             return Err(Violation::Depth { op, warp: u8::try_from(w).unwrap_or(u8::MAX), k });
         }

@@ -261,6 +261,10 @@ pub(super) fn elementwise(program: &Program<'_, '_>, plan: &Plan<'_>, op: Op) ->
     let fragment = |v: Value| plan.fragments.iter().find(|f| f.value == v).map(|f| f.fragment).ok_or(Violation::Missing(op));
     let result = fragment(program.result(op, 0).ok_or(Violation::Missing(op))?)?;
     for (k, value) in (0u8..).zip(program.operands(op)) {
+        // A constant is the same everywhere.
+        if program.constant(value).is_some() {
+            continue;
+        }
         let other = fragment(value)?;
         let same_shape = (other.shape.rows, other.shape.cols, other.shape.grid) == (result.shape.rows, result.shape.cols, result.shape.grid);
         let same_places = (other.register, other.lane, other.warp, other.by_rows) == (result.register, result.lane, result.warp, result.by_rows);

@@ -244,6 +244,24 @@ pub enum Violation {
         /// The position along k.
         k: u32,
     },
+    /// A lane does not hold, in the smaller tile of a reduction or repetition, what it holds or wants in the larger one.
+    Slice {
+        /// The operation.
+        op: Op,
+        /// Warp.
+        warp: u8,
+        /// Lane.
+        lane: u8,
+        /// Place in the lane's registers.
+        place: u16,
+    },
+    /// A reduction's exchanges between lanes are not those that its distribution asks for.
+    Lanes {
+        /// The operation.
+        op: Op,
+        /// The step that is wrong; `u16::MAX` = one is missing or one too many.
+        step: u16,
+    },
     /// A movement has too few or too many steps.
     Count {
         /// The operation.

@@ -117,7 +117,6 @@ pub(super) fn immediate_start(offset: u32, bytes: u32, field: Option<OffsetField
 impl Context<'_, '_, '_, '_> {
     /// Computes every address of a movement that does not change inside `innermost`.
     pub(super) fn prepare(&mut self, plan: &MovePlan, innermost: Option<&Loop>) -> Result<(), EmitError> {
-        let tables = self.machine.tables;
         let number = u16::try_from(plan.op.index()).unwrap_or(u16::MAX);
         if self.addresses.iter().any(|a| a.op == number) {
             return Ok(());
@@ -126,6 +125,13 @@ impl Context<'_, '_, '_, '_> {
         if plan.tiled.is_some() {
             return self.prepare_tiled(plan, innermost);
         }
+        self.prepare_sides(plan, innermost)
+    }
+
+    /// The same, whatever is known already.
+    pub(super) fn prepare_sides(&mut self, plan: &MovePlan, innermost: Option<&Loop>) -> Result<(), EmitError> {
+        let tables = self.machine.tables;
+        self.steps.origin = u16::try_from(plan.op.index()).unwrap_or(u16::MAX);
         let first = tables.atom(plan.atom).ok_or(EmitError::Unplanned(plan.op))?;
         for view in &memory_sides(first, plan.from, plan.to) {
             self.prepare_side(plan, view, innermost)?;

@@ -123,6 +123,8 @@ pub struct Context<'a, 't, 'p, 's> {
     pub thread: ExprId,
     /// Base of the shared segment, if it is not zero.
     pub shared_base: Option<ExprId>,
+    /// Constants in a register each.
+    pub splats: heapless::Vec<(Value, Reg), 16>,
     /// Tiles in registers.
     pub held: &'a mut VecView<Held>,
     /// Addresses.
@@ -171,6 +173,7 @@ impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
             settled: heapless::Vec::new(),
             thread,
             shared_base: None,
+            splats: heapless::Vec::new(),
             held,
             addresses,
             advances,

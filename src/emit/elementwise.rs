@@ -1,60 +1,111 @@
 //! Elementwise operations: one instruction for each register of the result, by the table's `does`.
 //!
 //! All tiles of such an operation are distributed alike, so registers meet registers. Where elements become narrower,
-//! several registers of the operand are packed into one; a loose result takes each element alone.
+//! several registers of the operand are packed into one; a loose result takes each element alone. A tile that nothing
+//! reads afterwards gives its registers to the result.
 
 use super::context::{Context, EmitError};
+use super::source::Source;
 use super::step::{MAX_ARGS, Purpose, Slot, slot};
-use crate::assign::doer;
+use crate::assign::{PACK, doer};
 use crate::expr::Reg;
 use crate::ir::Op;
-use lanebook_tables::Role;
+use lanebook_tables::{Atom, AtomId, Role};
 
 /// Most operands of an operation.
 const MAX_OPERANDS: usize = 4;
+
+/// One atom of an elementwise operation.
+#[derive(Copy, Clone)]
+struct Unit<'t> {
+    id: AtomId,
+    atom: &'t Atom<'t>,
+    /// Operand registers for a result register.
+    pack: u16,
+}
 
 impl Context<'_, '_, '_, '_> {
     #[inline(never)]
     pub(super) fn elementwise(&mut self, op: Op) -> Result<(), EmitError> {
         let refuse = EmitError::Unplanned(op);
-        let mut operands: heapless::Vec<Reg, MAX_OPERANDS> = heapless::Vec::new();
+        let mut operands: heapless::Vec<Source, MAX_OPERANDS> = heapless::Vec::new();
         let mut from = None;
         for k in 0..self.program.operands(op).count() {
             let value = self.program.operand(op, k).ok_or(refuse)?;
             from = from.or(self.program.type_of(value).dtype);
-            let reg = self.tile_of(op, value)?;
-            operands.push(reg).map_err(|_| refuse)?;
+            let source = self.source(op, value)?;
+            operands.push(source).map_err(|_| refuse)?;
         }
         let result = self.program.result(op, 0).ok_or(refuse)?;
         let to = self.program.type_of(result).dtype.ok_or(refuse)?;
-        let found = doer(self.machine.tables, self.machine.arch, self.program.op_name(op), operands.len(), from.ok_or(refuse)?, to);
-        let (id, atom, pack) = found.ok_or(refuse)?;
-        let does = atom.does.ok_or(refuse)?;
-        let def = atom.operands.iter().position(|o| o.role == Role::Def).ok_or(refuse)?;
-        let class = atom.operands.get(def).ok_or(refuse)?.class;
+        let (tables, arch) = (self.machine.tables, self.machine.arch);
+        let unit = |found: Option<(AtomId, &'_ Atom<'_>, usize)>| {
+            found.and_then(|(id, _, pack)| Some(Unit { id, atom: tables.atom(id)?, pack: u16::try_from(pack).ok()? }))
+        };
+        let own = unit(doer(tables, arch, self.program.op_name(op), operands.len(), from.ok_or(refuse)?, to)).ok_or(refuse)?;
+        let def = own.atom.operands.iter().find(|o| o.role == Role::Def).ok_or(refuse)?;
         let (_, fragment) = self.plan.fragment_of(result).ok_or(refuse)?;
         let loose = fragment.loose;
-        let out = self.tile(op, class, fragment)?;
+        // Elements of a result register, and how many of them the atom makes.
+        let many = if loose { 1 } else { 1u16.checked_shl(u32::from(fragment.packing())).unwrap_or(1) };
+        let packs = from != Some(to) && !loose && many > own.pack;
+        let packer = if packs { Some(unit(doer(tables, arch, PACK, usize::from(many), to, to)).ok_or(refuse)?) } else { None };
+        let count = u8::try_from(fragment.registers()).map_err(|_| refuse)?;
+        // A tile of the same registers that nothing reads any more becomes the result.
+        let values = (0..operands.len()).filter_map(|k| self.program.operand(op, k));
+        let spare = values.zip(&operands).find_map(|(value, source)| {
+            let reg = source.whole().filter(|reg| reg.class == def.class && reg.count == count)?;
+            (from == Some(to) && self.is_last(op, value)).then_some(reg)
+        });
+        let out = match spare {
+            Some(reg) => reg,
+            None => self.tile(op, def.class, fragment)?,
+        };
         self.steps.purpose = Purpose::Arithmetic;
-        let one = |reg: Reg, k: u16| slot(Reg { class: reg.class, first: reg.first.wrapping_add(k), count: 1 });
-        // A loose result has as many registers as its operand: each is made of one register, however many the atom takes.
-        let step = if loose { 1 } else { pack };
+        let one = |reg: Reg, k: u16| Reg { class: reg.class, first: reg.first.wrapping_add(k), count: 1 };
         for register in 0..u16::from(out.count) {
-            let mut args = [Slot::None; MAX_ARGS];
-            *args.get_mut(def).ok_or(refuse)? = one(out, register);
-            for (at, &number) in does.uses.iter().enumerate() {
-                let (which, part) = (at.checked_div(pack).ok_or(refuse)?, at.checked_rem(pack).ok_or(refuse)?);
-                let reg = *operands.get(which).ok_or(refuse)?;
-                let part = u16::try_from(if loose { 0 } else { part }).map_err(|_| refuse)?;
-                let at = register.wrapping_mul(u16::try_from(step).map_err(|_| refuse)?).wrapping_add(part);
-                if at >= u16::from(reg.count) {
-                    return Err(refuse);
-                }
-                *args.get_mut(usize::from(number)).ok_or(refuse)? = one(reg, at);
+            let Some(packer) = packer else {
+                // A loose result has as many registers as its operand: each is made of one register, however many the atom takes.
+                let step = if loose { 1 } else { own.pack };
+                self.unit(op, own, &operands, one(out, register), register.wrapping_mul(step), loose)?;
+                continue;
+            };
+            let mut parts: heapless::Vec<Reg, MAX_OPERANDS> = heapless::Vec::new();
+            for k in 0..many {
+                let part = self.steps.tuple(def.class, 1)?;
+                self.unit(op, own, &operands, part, register.wrapping_mul(many).wrapping_add(k), false)?;
+                parts.push(part).map_err(|_| refuse)?;
             }
-            let used = args.get(..atom.operands.len()).ok_or(EmitError::Unplanned(op))?;
-            self.steps.append(id, used)?;
+            let uses = packer.atom.does.ok_or(refuse)?.uses.iter().zip(parts.iter().map(|reg| slot(*reg)));
+            self.apply(op, packer, one(out, register), uses)?;
         }
         self.hold(result, out)
+    }
+
+    /// One instruction: `out` from the operands' registers from `at` on.
+    fn unit(&mut self, op: Op, unit: Unit<'_>, operands: &[Source], out: Reg, at: u16, loose: bool) -> Result<(), EmitError> {
+        let refuse = EmitError::Unplanned(op);
+        let does = unit.atom.does.ok_or(refuse)?;
+        let mut args: heapless::Vec<(&u8, Slot), MAX_ARGS> = heapless::Vec::new();
+        for (number, k) in does.uses.iter().zip(0u16..) {
+            let (which, part) = (k.checked_div(unit.pack).ok_or(refuse)?, k.checked_rem(unit.pack).ok_or(refuse)?);
+            let source = operands.get(usize::from(which)).ok_or(refuse)?;
+            let part = if loose { 0 } else { part };
+            let reg = self.register(source, at.wrapping_add(part)).ok_or(refuse)?;
+            args.push((number, slot(reg))).map_err(|_| refuse)?;
+        }
+        self.apply(op, unit, out, args.iter().copied())
+    }
+
+    fn apply<'n>(&mut self, op: Op, unit: Unit<'_>, out: Reg, uses: impl Iterator<Item = (&'n u8, Slot)>) -> Result<(), EmitError> {
+        let refuse = EmitError::Unplanned(op);
+        let mut args = [Slot::None; MAX_ARGS];
+        let def = unit.atom.operands.iter().position(|o| o.role == Role::Def).ok_or(refuse)?;
+        *args.get_mut(def).ok_or(refuse)? = slot(out);
+        for (number, arg) in uses {
+            *args.get_mut(usize::from(*number)).ok_or(refuse)? = arg;
+        }
+        let used = args.get(..unit.atom.operands.len()).ok_or(refuse)?;
+        Ok(self.steps.append(unit.id, used)?)
     }
 }

@@ -80,6 +80,22 @@ impl<'t> Lookup<'t> {
     }
 }
 
+impl<'t> Lookup<'t> {
+    /// An atom that shifts a register of a class right by a number, and the numbers of the operands for the register and the shift.
+    #[must_use]
+    pub fn shift_right(&self, class: ClassId, by: i64) -> Option<(AtomId, usize, usize)> {
+        self.atoms().find_map(|(id, a)| {
+            let (value, count) = match &*a.means {
+                [TermNode::Op(IndexOp::Shr, 2), TermNode::Operand(x), TermNode::Operand(y)] => (usize::from(*x), usize::from(*y)),
+                _ => return None,
+            };
+            let takes = |k: usize| a.operands.get(k).is_some_and(|o| (o.class == class || o.also.contains(&class)) && o.registers == 1);
+            let counted = a.operands.get(count).is_some_and(|o| o.range.0 <= by && by <= o.range.1);
+            (a.operands.len() == 3 && takes(0) && takes(value) && counted).then_some((id, value, count))
+        })
+    }
+}
+
 /// The second operand of a binary atom.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Operand {

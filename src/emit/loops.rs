@@ -6,7 +6,7 @@ use super::step::{LoopSpan, Missing, Purpose, Slot, StepError, int, slot};
 use super::sync::Open;
 use crate::expr::{Place, Reg, Variable};
 use crate::ir::{Loop, Op};
-use lanebook_tables::{ClassId, IndexOp, RegisterKind, Role};
+use lanebook_tables::{ClassId, IndexOp, OpRole, RegisterKind, Role};
 
 /// A loop being emitted.
 #[derive(Copy, Clone)]
@@ -39,6 +39,11 @@ impl Context<'_, '_, '_, '_> {
             if let Some(plan) = self.plan.product_of(inner).copied() {
                 self.prepare_product(&plan)?;
             }
+            match self.program.role(inner) {
+                OpRole::Reduce => self.prepare_reduce(inner)?,
+                OpRole::Convert => self.prepare_exchange(inner)?,
+                _ => {}
+            }
         }
         // The counter, the bound and the step.
         self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
@@ -70,6 +75,7 @@ impl Context<'_, '_, '_, '_> {
             let mut end = entry.clone();
             for inner in self.program.inside(op) {
                 self.meet(inner, &mut end, false)?;
+                self.rehearse_exchange(inner, &mut end)?;
             }
             let _ = end.take_waits();
             if !end.exceeds(&entry) {

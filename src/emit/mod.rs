@@ -10,6 +10,7 @@
 mod address;
 mod completion;
 mod context;
+mod convert;
 mod elementwise;
 pub mod finish;
 mod kernel;
@@ -17,8 +18,10 @@ mod lookup;
 mod loops;
 mod movement;
 mod product;
+mod reduce;
 pub mod registers;
 mod slices;
+mod source;
 pub mod step;
 mod sync;
 mod text;

@@ -56,11 +56,16 @@ impl Context<'_, '_, '_, '_> {
 
     pub(super) fn meet(&mut self, op: Op, open: &mut Open, emit: bool) -> Result<(), EmitError> {
         let touched = self.touched(op);
+        self.meet_all(touched.as_slice(), open, emit)
+    }
+
+    /// Orders accesses after everything open that they conflict with.
+    pub(super) fn meet_all(&mut self, touched: &[Touched], open: &mut Open, emit: bool) -> Result<(), EmitError> {
         if touched.is_empty() {
             return Ok(());
         }
         let (tables, arch) = (self.machine.tables, self.machine.arch);
-        let wanted = open.meet(tables, arch, touched.as_slice())?;
+        let wanted = open.meet(tables, arch, touched)?;
         if !emit {
             return Ok(());
         }

@@ -20,10 +20,12 @@ impl Context<'_, '_, '_, '_> {
         let number = u16::try_from(op.index()).unwrap_or(u16::MAX);
         self.steps.origin = number;
         let value = |k: usize| self.program.operand(op, k).ok_or(EmitError::Unplanned(op));
-        let (a, b, c) = (value(0)?, value(1)?, value(2)?);
+        // What the instruction calls A is the program's B, where it computes the transposed product.
+        let (first, second) = if plan.product.swapped { (1u8, 0u8) } else { (0, 1) };
+        let (a, b, c) = (value(usize::from(first))?, value(usize::from(second))?, value(2)?);
         let d = self.program.result(op, 0).ok_or(EmitError::Unplanned(op))?;
         let [in_a, in_b] = plan.shared;
-        let slices = [self.sliced(op, 0), self.sliced(op, 1)];
+        let slices = [self.sliced(op, first), self.sliced(op, second)];
         let [sliced_a, sliced_b] = slices;
         let ra = if in_a.is_some() || sliced_a.is_some() { None } else { Some(self.tile_of(op, a)?) };
         let rb = if in_b.is_some() || sliced_b.is_some() { None } else { Some(self.tile_of(op, b)?) };
@@ -102,8 +104,13 @@ impl Context<'_, '_, '_, '_> {
         let s = plan.product.shape;
         let mut out = heapless::Vec::new();
         let mut push = |number: u8, value: u16| out.push((number, Slot::Int(i32::from(value)))).map_err(|_| EmitError::Unplanned(op));
-        let values =
-            [(s.a, self.program.operand(op, 0)), (s.b, self.program.operand(op, 1)), (s.c, self.program.operand(op, 2)), (s.d, self.program.result(op, 0))];
+        let (first, second) = if plan.product.swapped { (1, 0) } else { (0, 1) };
+        let values = [
+            (s.a, self.program.operand(op, first)),
+            (s.b, self.program.operand(op, second)),
+            (s.c, self.program.operand(op, 2)),
+            (s.d, self.program.result(op, 0)),
+        ];
         for (param, vary) in atom.params() {
             // A number as it was chosen; a word as the element types ask.
             let word = if vary.words.is_empty() {

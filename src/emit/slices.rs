@@ -121,7 +121,7 @@ impl Context<'_, '_, '_, '_> {
         }
         let (load, way) = self.chain(product, side)?;
         let movement = self.plan.move_of(load).filter(|m| m.second.is_none() && m.fit.grid.count() == 1)?;
-        let number = if side == 0 { p.shape.a } else { p.shape.b };
+        let number = if (side == 0) != p.swapped { p.shape.a } else { p.shape.b };
         let atom = self.machine.tables.atom(p.atom)?;
         let block = log2_exact(u64::from(atom.with_columns(p.shape.n)?.registers(number)?))?;
         // The depth's bits follow the block's own; an instruction of the load that spans some of them keeps these together.

@@ -178,6 +178,8 @@ pub enum Missing {
         /// Later kind.
         consumer: u16,
     },
+    /// An exchange between lanes whose numbers differ in this mask.
+    Lanes(u8),
     /// A register class of this kind.
     Class,
     /// A wait for a counter.

@@ -71,7 +71,8 @@ impl Context<'_, '_, '_, '_> {
         let operand_class = |atom: lanebook_tables::AtomId, k: u8| tables.atom(atom).and_then(|a| a.operands.get(usize::from(k))).map(|o| o.class);
         for p in self.plan.products.iter() {
             let s = p.product.shape;
-            for (&end, number) in p.ends.iter().zip([s.a, s.b, s.c, s.d]) {
+            let (a, b) = if p.product.swapped { (s.b, s.a) } else { (s.a, s.b) };
+            for (&end, number) in p.ends.iter().zip([a, b, s.c, s.d]) {
                 if let End::Registers(index) = end
                     && self.plan.fragments.get(usize::from(index)).is_some_and(|f| f.value == value)
                     && let Some(class) = operand_class(p.product.atom, number)
@@ -111,7 +112,7 @@ impl Context<'_, '_, '_, '_> {
         if let Some(reg) = self.held_by(value) {
             return Ok(reg);
         }
-        let literal = self.program.constant(value).ok_or(EmitError::Unplanned(op))?;
+        let Some(literal) = self.program.constant(value) else { return self.repeat(op, value) };
         let (_, fragment) = self.plan.fragment_of(value).ok_or(EmitError::Unplanned(op))?;
         let bits = constant_bits(literal, self.dtype_of(value)).ok_or(EmitError::Constant(op))?;
         let class = self.tile_class(value)?;
@@ -120,6 +121,11 @@ impl Context<'_, '_, '_, '_> {
         self.fill(reg, bits)?;
         self.hold(value, reg)?;
         Ok(reg)
+    }
+
+    /// The bits of a register full of a constant tile.
+    pub(super) fn constant_bits(&self, value: Value) -> Option<i64> {
+        constant_bits(self.program.constant(value)?, self.dtype_of(value))
     }
 
     fn dtype_of(&self, value: Value) -> Option<&lanebook_tables::Dtype<'_>> {

@@ -37,8 +37,11 @@ impl Context<'_, '_, '_, '_> {
                 }
                 OpRole::Matrix => self.product(op, &mut open)?,
                 OpRole::Elementwise => self.elementwise(op)?,
-                OpRole::Transpose | OpRole::Convert => self.rename(op)?,
-                OpRole::Constant | OpRole::Alloc | OpRole::Return | OpRole::Index => {}
+                OpRole::Transpose => self.rename(op)?,
+                OpRole::Convert => self.convert(op, &mut open)?,
+                OpRole::Reduce => self.reduce(op, &mut open)?,
+                OpRole::Constant => self.constant(op)?,
+                OpRole::Broadcast | OpRole::Alloc | OpRole::Return | OpRole::Index => {}
                 OpRole::Yield => {
                     if let Some(l) = loops.last().copied() {
                         self.leave_loop(&l, &mut open)?;

@@ -213,6 +213,13 @@ impl Fragment {
         self
     }
 
+    /// The same distribution with a register for each element.
+    #[must_use]
+    pub fn with_place_each(mut self) -> Self {
+        self.loose = self.shape.bits < 32;
+        self
+    }
+
     /// Whether every element has a holder: the columns span all element bits.
     #[must_use]
     pub fn covers(&self) -> bool {

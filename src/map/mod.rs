@@ -12,10 +12,12 @@
 mod bank;
 mod fragment;
 mod memory;
+mod slice;
 
 pub use bank::{Access, Conflicts, count_conflicts};
 pub use fragment::{Fragment, Grid, TileShape};
 pub use memory::{Column, Combine, MemoryMap, SharedLayout};
+pub use slice::Kept;
 
 /// Most element bits of a panel, and of a tile (2^20 elements).
 pub const MAX_BITS: usize = 20;

@@ -119,6 +119,8 @@ pub enum PlanPool {
     Maps,
     /// Completion objects.
     Completions,
+    /// Exchanges through shared memory.
+    Exchanges,
     /// Movers of the architecture.
     Movers,
     /// Loads of copies through registers.

@@ -141,6 +141,57 @@ pub struct InShared {
     pub word: u64,
 }
 
+/// One half of an exchange.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct HalfPlan {
+    /// The atom.
+    pub atom: AtomId,
+    /// Decomposition.
+    pub fit: Fit,
+    /// Figures.
+    pub figures: Figures,
+    /// Status of the bank model that the conflicts were counted by, if one was used.
+    pub bank_status: Option<Status>,
+}
+
+/// A tile that goes from one distribution to another through shared memory: what the warps of a reduction leave for each
+/// other, or a conversion.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct ExchangePlan {
+    /// The operation.
+    pub op: Op,
+    /// The tile in shared memory, as an index; its value is the operation's result.
+    pub alloc: u16,
+    /// How the tile is distributed when it is stored.
+    pub from: Fragment,
+    /// How it is distributed when it has been loaded.
+    pub to: Fragment,
+    /// The store.
+    pub store: HalfPlan,
+    /// The load.
+    pub load: HalfPlan,
+}
+
+impl ExchangePlan {
+    /// The two halves as movements; their ends in registers are no fragment of the plan.
+    #[must_use]
+    pub fn moves(&self) -> [MovePlan; 2] {
+        let (registers, shared) = (End::Registers(u16::MAX), End::Shared(self.alloc));
+        let half = |h: &HalfPlan, from, to| MovePlan {
+            op: self.op,
+            tiled: None,
+            atom: h.atom,
+            second: None,
+            fit: h.fit,
+            from,
+            to,
+            figures: h.figures,
+            bank_status: h.bank_status,
+        };
+        [half(&self.store, registers, shared), half(&self.load, shared, registers)]
+    }
+}
+
 /// What lost.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Loser {
@@ -189,6 +240,8 @@ pub struct Plan<'s> {
     pub products: &'s mut VecView<ProductPlan>,
     /// Tensor maps that the caller passes behind all other parameters, in their order.
     pub maps: &'s mut VecView<MapPlan>,
+    /// Exchanges through shared memory, in program order.
+    pub exchanges: &'s mut VecView<ExchangePlan>,
     /// Losers, in the order in which they were looked at.
     pub losers: &'s mut VecView<Loser>,
     /// Losers for which there was no room in `losers`.
@@ -213,6 +266,7 @@ impl Plan<'_> {
         self.products.clear();
         self.maps.clear();
         (self.completions, self.completion_offset) = (0, 0);
+        self.exchanges.clear();
         self.losers.clear();
         self.losers_dropped = 0;
         self.shared_bytes = 0;
@@ -243,6 +297,12 @@ impl Plan<'_> {
     #[must_use]
     pub fn product_of(&self, op: Op) -> Option<&ProductPlan> {
         self.products.iter().find(|p| p.op == op)
+    }
+
+    /// The exchange of an operation.
+    #[must_use]
+    pub fn exchange_of(&self, op: Op) -> Option<&ExchangePlan> {
+        self.exchanges.iter().find(|e| e.op == op)
     }
 
     /// Whether a load is needless, since a matrix unit reads the tile by itself.

@@ -10,6 +10,9 @@ pub struct Product {
     pub atom: AtomId,
     /// Its shape and operand numbers.
     pub shape: MatrixShape,
+    /// The atom computes the transposed product: its A is the program's B, and what is said here of m and n is the other way round
+    /// (but for the fragments, which are those of the program's tiles).
+    pub swapped: bool,
     /// log2 of the warps along m and n, each of them alone or a group of those that work together.
     pub warps: (u8, u8),
     /// log2 of the warps that work on one instance together.
@@ -66,7 +69,9 @@ impl Product {
             panel.checked_shl(u32::from(bits.0.saturating_add(bits.1))).unwrap_or(0) | high | low
         };
         let ((hm, m), (hn, n), (hk, k)) = (split(m, rm), split(n, rn), split(k, rk));
+        // The accumulator's registers follow the program's columns first.
+        let (inner, outer) = if self.swapped { ((rm, m), (rn, n)) } else { ((rn, n), (rm, m)) };
         let panel = |row: u16, cols: u8, col: u16| row.saturating_mul(u16::from(cols)).saturating_add(col);
-        (join(panel(hm, pk, hk), (rk, rm), (k, m)), join(panel(hk, pn, hn), (rk, rn), (k, n)), join(panel(hm, pn, hn), (rn, rm), (n, m)))
+        (join(panel(hm, pk, hk), (rk, rm), (k, m)), join(panel(hk, pn, hn), (rk, rn), (k, n)), join(panel(hm, pn, hn), (inner.0, outer.0), (inner.1, outer.1)))
     }
 }

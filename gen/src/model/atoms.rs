@@ -202,6 +202,18 @@ pub struct Does {
     pub op: Name,
     /// Operand numbers in the operation's order.
     pub uses: Vec<u8>,
+    /// Of an exchange between lanes: between which.
+    pub lanes: Vec<LaneXor>,
+}
+
+/// Lane `l` receives what lane `l ^ mask` has: the fields are those of `lanebook_tables::LaneXor`.
+#[derive(Clone, Debug)]
+#[allow(missing_docs)]
+pub struct LaneXor {
+    pub masks: (u8, u8),
+    pub set: Vec<i32>,
+    pub step: i32,
+    pub by: Option<(u8, u8)>,
 }
 
 /// Shape of a matrix instruction.
@@ -415,10 +427,11 @@ impl Resolver<'_> {
             means_span: entry.means.as_ref().map(|term| term.span),
             noted: entry.note.is_some(),
             cost: AtomCost { issue: entry.cost.issue, cycles: entry.cost.cycles },
-            does: entry
-                .does
-                .as_ref()
-                .map(|does| Does { op: does.op.clone(), uses: does.uses.iter().filter_map(|name| self.operand_named(name, &operand_names)).collect() }),
+            does: entry.does.as_ref().map(|does| Does {
+                op: does.op.clone(),
+                uses: does.uses.iter().filter_map(|name| self.operand_named(name, &operand_names)).collect(),
+                lanes: does.lanes.iter().map(|l| self.lane_xor(l, &operand_names)).collect(),
+            }),
             counter: entry.counter.clone(),
             unordered: entry.unordered,
             tags: self.words.tagged(&entry.tags, self.diags),
@@ -455,6 +468,11 @@ impl Resolver<'_> {
 
     fn operand_named(&mut self, name: &Name, operands: &Names) -> Option<u8> {
         operands.find(name, "operand", self.diags).and_then(|n| u8::try_from(n).ok())
+    }
+
+    fn lane_xor(&mut self, entry: &schema::LaneXor, operands: &Names) -> LaneXor {
+        let by = entry.by.as_ref().and_then(|(name, times)| Some((self.operand_named(name, operands)?, *times)));
+        LaneXor { masks: entry.masks, set: entry.set.clone(), step: entry.step, by }
     }
 
     fn matrix(&mut self, entry: &Spanned<schema::Matrix>, operands: &Names) -> Option<Matrix> {

@@ -104,7 +104,8 @@ structs! {
     SharedOperand<'_> { operand, descriptor, access, along }
     FieldMove { by, of, bits, lanes }
     AtomCost { issue, cycles }
-    Does<'_> { op, uses }
+    Does<'_> { op, uses, lanes }
+    LaneXor<'_> { masks, set, step, by }
     CounterUse { counter, unordered }
     Source<'_> { key, title }
     Dtype<'_> { name, bits, kind }

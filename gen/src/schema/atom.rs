@@ -53,6 +53,25 @@ pub struct Does {
     pub op: Name,
     /// Operands in the operation's order.
     pub uses: Vec<Name>,
+    /// Of an exchange between lanes: between which.
+    #[serde(default)]
+    pub lanes: Vec<LaneXor>,
+}
+
+/// Lane `l` receives what lane `l ^ mask` has.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "lanes")]
+pub struct LaneXor {
+    /// First and last mask.
+    pub masks: (u8, u8),
+    /// What the remaining operands hold, in order, where the mask is zero.
+    #[serde(default)]
+    pub set: Vec<i32>,
+    /// What the first of them holds more for each unit of the mask.
+    #[serde(default)]
+    pub step: i32,
+    /// An operand that holds so many times the number of the lane that is read.
+    pub by: Option<(Name, u8)>,
 }
 
 /// Kinds of atoms.

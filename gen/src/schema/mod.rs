@@ -12,7 +12,7 @@ pub mod unit;
 
 pub use agree::{Agreement, Along, MatrixOperand};
 pub use arch::{Arch, Bank, Counter, Groups, Hazard, HazardOn, Place, Shared, Step, SyncRule};
-pub use atom::{Atom, Class, Cost, Matrix, Moved, Movement, OffsetField, OffsetSide, Operand, Rest, Role, Side, Space, Status};
+pub use atom::{Atom, Class, Cost, LaneXor, Matrix, Moved, Movement, OffsetField, OffsetSide, Operand, Rest, Role, Side, Space, Status};
 pub use broadcast::Broadcast;
 pub use isa::{Assembler, FixedRegister, Isa, IsaFile, IsaPart, RegisterClass, RegisterKind, Tuples};
 pub use number::Number;

@@ -306,6 +306,21 @@ pub struct Does<'a> {
     /// Operand numbers of the operation's operands, in order. Where elements become narrower each operand stands here once
     /// for each element of a result register, the lowest element first.
     pub uses: &'a [u8],
+    /// Of an exchange between lanes: between which.
+    pub lanes: &'a [LaneXor<'a>],
+}
+
+/// Lane `l` receives what lane `l ^ mask` has, for one mask or for a run of them.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct LaneXor<'a> {
+    /// First and last mask.
+    pub masks: (u8, u8),
+    /// What the operands hold that are neither the result nor moved, in order, where the mask is zero.
+    pub set: &'a [i32],
+    /// What the first of them holds more for each unit of the mask.
+    pub step: i32,
+    /// An operand that holds, in a register, so many times the number of the lane that is read.
+    pub by: Option<(u8, u8)>,
 }
 
 /// Which counter an asynchronous atom advances.

@@ -26,7 +26,8 @@ pub use arch::{
     Arch, ArchAtom, BankModel, Counter, Hazard, HazardUse, Isa, Operandless, RegisterClass, RegisterKind, SharedLimits, SyncRule, SyncStep, TupleStyle,
 };
 pub use atom::{
-    Atom, AtomClass, AtomCost, AtomNote, CounterUse, Does, MatrixShape, Movement, OffsetField, Operand, Operands, Piece, Role, Side, Source, Space, Status,
+    Atom, AtomClass, AtomCost, AtomNote, CounterUse, Does, LaneXor, MatrixShape, Movement, OffsetField, Operand, Operands, Piece, Role, Side, Source, Space,
+    Status,
 };
 pub use list::{List, Name};
 pub use matrix::{Broadcast, FieldMove, MatrixMore, SharedOperand};

@@ -294,6 +294,7 @@ fn of_emit(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>, program: &Progra
                 Missing::Sync { producer, consumer } => format!("a synchronisation rule from {} to {}", access(producer), access(consumer)),
                 Missing::Frame => "a frame instruction".to_string(),
                 Missing::Class => "a register class".to_string(),
+                Missing::Lanes(mask) => format!("an exchange between lanes whose numbers differ by an exclusive or with {mask}"),
                 Missing::Wait => "a wait for a counter".to_string(),
             };
             Problem::refused(format!("the tables of {} lack {what}", arch.name), "add it under hw-tables/ (see hw-tables/SCHEMA.md) and run `lanebook check`")

@@ -1,7 +1,7 @@
 //! Memory instructions: names to widths, operands to addresses.
 
 use super::decode::{Decoded, src, sreg, vreg, want};
-use super::op::{Ds, Gfx, Op, Part, Place, Src, Vmem};
+use super::op::{Ds, Gfx, Op, Part, Pattern, Place, Src, Vmem};
 use super::text::{Line, Operand, number};
 
 /// Cache policy flags: no effect on what a single block computes.
@@ -123,6 +123,15 @@ fn ds(rest: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
         let offset = ds_offset(line)?;
         let (dst, addr, data) = (vreg(&o[0], 1)?, vreg(&o[1], 1)?, vreg(&o[2], 1)?);
         return Ok(Op::Permute { pull, dst, addr, data, offset });
+    }
+    if rest == "swizzle_b32" {
+        want(line, 2)?;
+        let bits = ds_offset(line)? as usize;
+        if bits >> 15 != 0 {
+            return Err("only the pattern of and, or, xor is modelled".to_string());
+        }
+        let pattern = Pattern::Bits(bits & 31, bits >> 5 & 31, bits >> 10 & 31);
+        return Ok(Op::Lanes { pattern, dst: vreg(&line.operands[0], 1)?, data: vreg(&line.operands[1], 1)?, ds: true });
     }
     let (write, form) = match (rest.strip_prefix("read"), rest.strip_prefix("write")) {
         (Some(form), _) => (false, form),

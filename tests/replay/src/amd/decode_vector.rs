@@ -1,7 +1,7 @@
 //! Vector and matrix instructions: names and operands to operations.
 
 use super::decode::{Decoded, src, sreg, vreg, want};
-use super::op::{ACC, Element, Gfx, Mfma, Op, Src, Wide};
+use super::op::{ACC, Element, Gfx, Mfma, Op, Pattern, Src, Wide};
 use super::text::{Line, number};
 use super::vector_table;
 
@@ -9,6 +9,9 @@ pub(super) fn vector(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
     let o = &line.operands;
     if name == "v_bitop3_b32" {
         return bitop3(line, gfx);
+    }
+    if name == "v_mov_b32_dpp" {
+        return dpp(line);
     }
     if let Some((key, _)) = line.modifiers.first() {
         return Err(format!("modifier `{key}` is not modelled"));
@@ -56,6 +59,30 @@ pub(super) fn vector(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
         }
         _ => wide(name, line),
     }
+}
+
+/// `v_mov_b32_dpp` with all rows and banks written.
+fn dpp(line: &Line) -> Decoded<Op> {
+    want(line, 2)?;
+    let (dst, data) = (vreg(&line.operands[0], 1)?, vreg(&line.operands[1], 1)?);
+    let mut pattern = None;
+    for (key, value) in &line.modifiers {
+        let found = match key.as_str() {
+            "row_mask" | "bank_mask" if value == "0xf" => continue,
+            "quad_perm" => {
+                let list: Vec<u8> = value.trim_matches(['[', ']']).split(',').filter_map(|n| n.parse().ok()).filter(|n| *n < 4).collect();
+                Pattern::Quad(list.try_into().map_err(|_| "expected four lanes of four".to_string())?)
+            }
+            "row_ror" => Pattern::Rotate(value.parse().ok().filter(|n| (1..16).contains(n)).ok_or("expected row_ror:1..15")?),
+            "row_mirror" => Pattern::Mirror,
+            "row_half_mirror" => Pattern::HalfMirror,
+            other => return Err(format!("modifier `{other}` is not modelled")),
+        };
+        if pattern.replace(found).is_some() {
+            return Err("two patterns".to_string());
+        }
+    }
+    Ok(Op::Lanes { pattern: pattern.ok_or("no pattern")?, dst, data, ds: false })
 }
 
 fn bitop3(line: &Line, gfx: Gfx) -> Decoded<Op> {

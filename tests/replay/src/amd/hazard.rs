@@ -14,6 +14,7 @@
 //! | MFMA reads as C | VALU or load writes | P-1 | P-1 | P-1 |
 //! | VALU writes VGPR | MFMA reads | 2 | 2 | 2 |
 //! | VALU writes VGPR | `v_readlane`, `v_readfirstlane` reads | - | 1 | 1 |
+//! | VALU writes VGPR | VALU with DPP reads | 2 | 2 | 2 |
 //! | VALU writes VGPR | `v_permlane*_swap` reads | - | - | 2 |
 //! | VALU writes SGPR | VMEM reads | 5 | 5 | 5 |
 //! | VALU writes SGPR (VCC) | VALU reads | - | 2 | 2 |
@@ -24,7 +25,7 @@
 //! "Other instruction" in row 2 is stricter than LLVM 22: pull request 218363 (open) says that
 //! forwarding the accumulator only works between equal instructions.
 //!
-//! Not modelled: transcendental, DPP, SDWA, f64 and exec hazards (no such instruction is executed).
+//! Not modelled: transcendental, SDWA, f64 and exec hazards (no such instruction is executed).
 
 use super::op::{EXEC, Gfx, Mfma, Src};
 use crate::fault::{Clash, FaultKind};
@@ -58,6 +59,7 @@ pub(super) struct Hazards {
 pub(super) enum User {
     Valu,
     Readlane,
+    Dpp,
     Swap,
     Memory,
 }
@@ -92,6 +94,9 @@ impl Hazards {
         self.owe(v.mfma, self.mfma_distance(v.passes), || format!("{} is the result of a matrix instruction", name()))?;
         if user == User::Readlane && self.gfx >= Gfx::Gfx942 {
             self.owe(v.valu, 1, || format!("{} was just written and its lane is read", name()))?;
+        }
+        if user == User::Dpp {
+            self.owe(v.valu, 2, || format!("{} was just written and another lane reads it", name()))?;
         }
         if user == User::Swap {
             self.owe(v.valu, 2, || format!("{} was just written and its lanes are swapped", name()))?;

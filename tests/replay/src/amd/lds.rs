@@ -39,7 +39,7 @@ impl Wave {
         let mut pending = Pending { is_write: f.write, ..self.pending() };
         let mut fetched: Vec<(Vec<u8>, Vec<Tag>)> = vec![Default::default(); LANES];
         for i in 0..f.count as usize {
-            let (mut banks, mut trace) = (Vec::new(), Vec::new());
+            let (mut banks, mut trace, mut written) = (Vec::new(), Vec::new(), Vec::new());
             for lane in self.lanes() {
                 let thread = self.thread(lane);
                 let base = self.lane_value(f.addr, lane, 3)?.value;
@@ -51,6 +51,7 @@ impl Wave {
                         outgoing(self.lane_value(register, lane, halves(f.part))?, f.part, &mut data, &mut tags);
                     }
                     m.world.shared.write(thread, self.line, address, &data, &tags)?;
+                    written.push((address, data, lane as u32));
                 } else {
                     let (mut data, mut tags) = (vec![0; f.bytes as usize], vec![0; f.bytes as usize / 2]);
                     m.world.shared.read(thread, self.line, address, &mut data, &mut tags)?;
@@ -61,7 +62,7 @@ impl Wave {
                 pending.spans.push((thread, address, f.bytes));
             }
             if f.write {
-                collisions(&banks).map_err(|(lane, at)| {
+                collisions(written).map_err(|(lane, at)| {
                     let sentence = "two lanes of the instruction write the same byte";
                     Clash::new(FaultKind::RaceWriteAfterWrite, sentence).at(at).by(self.thread(lane as usize))
                 })?;
@@ -112,6 +113,29 @@ impl Wave {
         Ok(())
     }
 
+    /// A move between lanes by a fixed pattern: a vector instruction with DPP, or `ds_swizzle_b32`.
+    pub(super) fn lanes_by(&mut self, pattern: super::op::Pattern, dst: u16, data: u16, ds: bool) -> Run<()> {
+        let user = if ds { User::Memory } else { User::Dpp };
+        self.check_read(data, user)?;
+        self.check_write(dst, if ds { User::Memory } else { User::Valu }, ds.then_some(false))?;
+        self.hazards.advance(1);
+        let mut results = Vec::new();
+        for lane in self.lanes() {
+            let other = pattern.of(lane);
+            if self.exec() >> other & 1 == 0 {
+                let sentence = format!("lane {lane} reads lane {other}, which EXEC switches off");
+                return Err(Clash::new(FaultKind::WarpDivergence, sentence).by(self.thread(lane)));
+            }
+            results.push((lane, self.lane_value(data, other, 3)?));
+        }
+        results.into_iter().for_each(|(lane, value)| self.set_lane(dst, lane, value));
+        self.hazards.wrote(dst, if ds { User::Memory } else { User::Valu });
+        if ds {
+            self.issue(false, Pending { vector: vec![dst], ..self.pending() });
+        }
+        Ok(())
+    }
+
     fn check_alignment(&self, f: &Ds, address: u64) -> Run<()> {
         let need = if f.bytes == 12 { 16 } else { f.bytes };
         if address.is_multiple_of(need.into()) {
@@ -150,11 +174,11 @@ impl Wave {
     }
 }
 
-/// The first byte that two lanes of one write share.
-fn collisions(accesses: &[(u32, u64, u32)]) -> Result<(), (u32, u64)> {
-    let mut spans: Vec<(u64, u32, u32)> = accesses.iter().map(|&(lane, at, len)| (at, len, lane)).collect();
+/// The first byte that two lanes of one write share, unless they write the same there.
+fn collisions(mut spans: Vec<(u64, Vec<u8>, u32)>) -> Result<(), (u32, u64)> {
     spans.sort_unstable();
-    match spans.windows(2).find(|w| w[0].0 + u64::from(w[0].1) > w[1].0) {
+    let same = |w: &[(u64, Vec<u8>, u32)]| w[0].0 == w[1].0 && w[0].1 == w[1].1;
+    match spans.windows(2).find(|w| w[0].0 + w[0].1.len() as u64 > w[1].0 && !same(w)) {
         Some(pair) => Err((pair[1].2, pair[1].0)),
         None => Ok(()),
     }

@@ -240,6 +240,14 @@ pub(super) enum Op {
         data: u16,
         offset: u32,
     },
+    /// Each lane receives a register of the lane that the pattern names.
+    Lanes {
+        pattern: Pattern,
+        dst: u16,
+        data: u16,
+        /// Through the LDS hardware.
+        ds: bool,
+    },
     Mfma(Mfma),
     Ds(Ds),
     Vmem(Vmem),
@@ -285,4 +293,32 @@ pub(crate) struct Program {
     pub code: Vec<Stmt>,
     /// Text that assembles but cannot run rightly: line, class, reason.
     pub(super) objections: Vec<(u32, crate::fault::FaultKind, String)>,
+}
+
+/// Which lane is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pattern {
+    /// Of each four.
+    Quad([u8; 4]),
+    /// So many lanes down, around, in each 16.
+    Rotate(usize),
+    /// In each 16, from the other end.
+    Mirror,
+    /// In each 8, from the other end.
+    HalfMirror,
+    /// In each 32: and, or, xor.
+    Bits(usize, usize, usize),
+}
+
+impl Pattern {
+    /// The lane that `lane` reads.
+    pub fn of(self, lane: usize) -> usize {
+        match self {
+            Self::Quad(from) => lane & !3 | usize::from(from[lane & 3]),
+            Self::Rotate(n) => lane & !15 | (lane & 15).wrapping_sub(n) & 15,
+            Self::Mirror => lane ^ 15,
+            Self::HalfMirror => lane ^ 7,
+            Self::Bits(and, or, xor) => lane & !31 | ((lane & 31 & and | or) ^ xor),
+        }
+    }
 }

@@ -139,6 +139,7 @@ impl Wave {
             Op::Mfma(mfma) => return self.matrix(m, mfma),
             Op::Ds(ds) => return self.lds(m, ds),
             Op::Permute { .. } => return self.permute(&stmt.op),
+            &Op::Lanes { pattern, dst, data, ds } => return self.lanes_by(pattern, dst, data, ds),
             Op::Vmem(vmem) => return self.vmem(m, vmem),
             _ => self.hazards.advance(states),
         }

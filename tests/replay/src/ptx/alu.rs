@@ -78,7 +78,7 @@ pub(super) fn compute(f: Alu, ty: Ty, s: [u64; 4]) -> Result<u64, String> {
         Alu::Popc => a.count_ones().into(),
         Alu::Clz => (a.leading_zeros() - (64 - bits)).into(),
         Alu::Brev => a.reverse_bits() >> (64 - bits),
-        Alu::Mul | Alu::Fma => return Err("a float operation on integers".to_string()),
+        Alu::Mul | Alu::Fma | Alu::Ex2 | Alu::Rsqrt | Alu::Rcp => return Err("a float operation on integers".to_string()),
     })
 }
 
@@ -152,6 +152,9 @@ fn float(f: Alu, ty: Ty, s: [u64; 4]) -> Result<u64, String> {
         Alu::Abs => a.abs(),
         Alu::Min => a.min(b),
         Alu::Max => a.max(b),
+        Alu::Ex2 => a.exp2(),
+        Alu::Rsqrt => 1.0 / a.sqrt(),
+        Alu::Rcp => 1.0 / a,
         _ => return Err("an integer operation on floats".to_string()),
     };
     Ok(from_f64(value, ty))

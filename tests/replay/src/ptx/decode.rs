@@ -208,6 +208,7 @@ fn arithmetic(head: &str, w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
     let (lo, hi, wide) = (w.take("lo"), w.take("hi"), w.take("wide"));
     let (left, right, wrap, clamp) = (w.take("l"), w.take("r"), w.take("wrap"), w.take("clamp"));
     let rounded = w.take("rn");
+    let approximate = w.take("approx");
     w.take("ftz");
     let ty = w.ty()?;
     let float = ty.is_float();
@@ -237,6 +238,9 @@ fn arithmetic(head: &str, w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
         "abs" => (Alu::Abs, 1),
         "min" => (Alu::Min, 2),
         "max" => (Alu::Max, 2),
+        "ex2" if float && approximate => (Alu::Ex2, 1),
+        "rsqrt" if float && approximate => (Alu::Rsqrt, 1),
+        "rcp" if float && approximate => (Alu::Rcp, 1),
         "bfe" => (Alu::Bfe, 3),
         "bfi" => (Alu::Bfi, 4),
         "prmt" => (Alu::Prmt, 3),
@@ -248,7 +252,10 @@ fn arithmetic(head: &str, w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
         "shf" if right && wrap != clamp => (Alu::ShfR { wrap }, 3),
         _ => return Err(format!("unknown instruction `{head}`")),
     };
-    if (lo || hi || wide) && !(head.starts_with("mul") || head.starts_with("mad")) || (rounded && !float) {
+    if (lo || hi || wide) && !(head.starts_with("mul") || head.starts_with("mad"))
+        || (rounded && !float)
+        || (approximate && !matches!(f, Alu::Ex2 | Alu::Rsqrt | Alu::Rcp))
+    {
         return Err("a suffix does not belong to this instruction".to_string());
     }
     want(o, sources + 1..=sources + 1)?;

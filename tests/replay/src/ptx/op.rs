@@ -160,6 +160,9 @@ pub(super) enum Alu {
     Brev,
     Mul,
     Fma,
+    Ex2,
+    Rsqrt,
+    Rcp,
 }
 
 /// Comparison of `setp` and `set`.

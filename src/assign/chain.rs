@@ -1,0 +1,197 @@
+//! Candidates of a product, and products in a row: one's result is another's operand.
+//!
+//! An accumulator is the next operand as it stands where the two instructions distribute them alike; often they do if one of
+//! the products is computed as the transposed product of its operands exchanged. What a first product's candidate means for
+//! the second is part of its cost.
+
+use super::choose::Chooser;
+use super::evaluate::Setting;
+use super::matrix::together;
+use crate::ir::{Op, Value};
+use crate::map::{Columns, Fragment, Kept, MAX_BITS, TileShape, log2_exact};
+use crate::plan::Product;
+use lanebook_tables::{AtomClass, LayoutTrait, OpRole};
+
+/// Most values looked at between two products.
+const BETWEEN: usize = 24;
+/// What it costs when nothing can make the next product's operand.
+const NEVER: u32 = 1 << 28;
+
+impl Chooser<'_, '_, '_, '_> {
+    /// How many numbers candidates of a product have.
+    pub(super) fn candidates(&self) -> usize {
+        let Setting { arch, warps, .. } = self.setting;
+        arch.atoms.len().saturating_mul(usize::from(warps).saturating_add(1)).saturating_mul(2)
+    }
+
+    /// A candidate of a product by its number: an atom, a split over warps, and whether it computes the transposed product. The
+    /// latter only for products in a row.
+    pub(super) fn candidate(&self, op: Op, number: usize) -> Option<Product> {
+        let Setting { tables, arch, wave, warps, .. } = self.setting;
+        let program = self.program;
+        let (swapped, number) = (number % 2 == 1, number / 2);
+        let per_atom = usize::from(warps).checked_add(1)?;
+        let have = arch.atoms.get(number.checked_div(per_atom)?)?;
+        let along_m = u8::try_from(number.checked_rem(per_atom)?).ok()?;
+        let atom = tables.atom(have.atom).filter(|atom| atom.class == AtomClass::Matrix)?;
+        if swapped && !self.is_chained(op) {
+            return None;
+        }
+        let shape = atom.product()?;
+        let (a, b, c) = (program.operand(op, 0)?, program.operand(op, 1)?, program.operand(op, 2)?);
+        let d = program.result(op, 0)?;
+        let pair = |v: Value| program.type_of(v).shape.pair();
+        let ((m, k), (_, n)) = (pair(a)?, pair(b)?);
+        let dtype = |v: Value| program.type_of(v).dtype;
+        let bits = |v: Value| dtype(v).and_then(|t| tables.dtype(t)).map_or(0, |t| t.bits);
+        let alone = warps.checked_sub(together(atom, shape.d)?)?;
+        let takes = |operand: u8, v: Value| dtype(v).is_some_and(|dtype| atom.takes(operand, dtype));
+        let (first, second) = if swapped { (b, a) } else { (a, b) };
+        if !(takes(shape.a, first) && takes(shape.b, second) && takes(shape.c, c) && takes(shape.d, d)) {
+            return None;
+        }
+        let split = (along_m, alone.checked_sub(along_m)?);
+        let tile = (u64::from(m), u64::from(n), u64::from(k));
+        let widths = (bits(a), bits(b), bits(c));
+        let product = match swapped {
+            false => Product::new(have.atom, atom, tile, widths, split),
+            true => Product::swapped(have.atom, atom, tile, widths, split),
+        };
+        let product = product.filter(|p| p.c.lane.len() == usize::from(wave))?;
+        // The depth's order is free: if it can be that of an operand that is known, it is.
+        let ordered = [0usize, 1].into_iter().find_map(|side| {
+            let (_, known) = self.plan.fragment_of(self.before_conversion(op, side)?.0)?;
+            product.with_depth_of(side == 0, known)
+        });
+        Some(ordered.unwrap_or(product))
+    }
+
+    /// Where an operand of a product comes from, and the conversion that the program allows for on the way.
+    fn before_conversion(&self, op: Op, side: usize) -> Option<(Value, Option<Op>)> {
+        let value = self.program.operand(op, side)?;
+        let convert = self.program.def_op(value).filter(|def| self.program.role(*def) == OpRole::Convert);
+        Some((convert.and_then(|def| self.program.operand(def, 0)).unwrap_or(value), convert))
+    }
+
+    /// Whether a product's result becomes an operand of another product, or one of its operands comes from another's result.
+    fn is_chained(&self, op: Op) -> bool {
+        let products = || self.program.inside(self.function).filter(|o| self.program.role(*o) == OpRole::Matrix);
+        products().any(|other| other != op && (self.feeds(op, other) || self.feeds(other, op)))
+    }
+
+    /// Whether `first`'s result, worked on in registers, is A or B of `second`.
+    fn feeds(&self, first: Op, second: Op) -> bool {
+        let program = self.program;
+        let mut waiting: heapless::Vec<Value, BETWEEN> = heapless::Vec::new();
+        let mut looked = 0usize;
+        waiting.extend([0, 1].into_iter().filter_map(|k| program.operand(second, k)));
+        while let Some(value) = waiting.pop() {
+            looked = looked.saturating_add(1);
+            let Some(def) = program.def_op(value).filter(|_| looked <= BETWEEN) else { continue };
+            let passes = match (program.role(def), program.layout_trait(def)) {
+                (OpRole::Matrix, _) if def == first => return true,
+                (OpRole::Convert, _) | (_, LayoutTrait::Transposing | LayoutTrait::Transparent) => true,
+                _ => false,
+            };
+            for operand in program.operands(def).filter(|_| passes) {
+                let _ = waiting.push(operand);
+            }
+        }
+        false
+    }
+
+    /// What the distributions that are known mean for products that are not chosen yet: nothing where one of their candidates
+    /// takes the operand as it is, else the conversion that the program allows for.
+    pub(super) fn chain_cost(&self, first: Op) -> u32 {
+        let program = self.program;
+        let mut sum = 0u32;
+        for op in program.inside(self.function).filter(|o| program.role(*o) == OpRole::Matrix && *o != first) {
+            if self.plan.product_of(op).is_some() {
+                continue;
+            }
+            for side in [0usize, 1] {
+                let Some((source, convert)) = self.before_conversion(op, side) else { continue };
+                let Some((_, known)) = self.plan.fragment_of(source) else { continue };
+                if self.takes_as_it_is(op, side, known) {
+                    continue;
+                }
+                let registers = u32::from(known.registers()).saturating_mul(2);
+                let w = &self.setting.tables.weights;
+                let cost = registers.saturating_mul(w.shared_transaction).saturating_add(registers.saturating_add(16).saturating_mul(w.instruction));
+                sum = sum.saturating_add(if convert.is_some() { self.weigh_at(op, cost) } else { NEVER });
+            }
+        }
+        sum
+    }
+
+    /// Whether some candidate of a product has an operand distributed like this.
+    fn takes_as_it_is(&self, op: Op, side: usize, known: &Fragment) -> bool {
+        let fits = |p: Product| if side == 0 { p.a == *known } else { p.b == *known };
+        (0..self.candidates()).any(|number| self.candidate(op, number).is_some_and(fits))
+    }
+}
+
+/// An order of the depth: for each of its bits the one that takes its place.
+type Order = [Option<u8>; MAX_BITS];
+
+impl Product {
+    /// The same product with the depth in the order in which a known distribution of A (else B) has it; `None` where it differs in more.
+    #[must_use]
+    pub fn with_depth_of(&self, is_a: bool, known: &Fragment) -> Option<Self> {
+        let own = if is_a { &self.a } else { &self.b };
+        let depth = |is_a: bool| if is_a { Kept::Cols } else { Kept::Rows };
+        let same = (own.shape, own.by_rows, own.loose) == (known.shape, known.by_rows, known.loose);
+        let lengths = |f: &Fragment| (f.register.len(), f.lane.len(), f.warp.len());
+        if !same || lengths(own) != lengths(known) || self.shared != [false; 2] {
+            return None;
+        }
+        let mut order: Order = [None; MAX_BITS];
+        for (&mine, &theirs) in columns(own).zip(columns(known)) {
+            let k = depth(is_a);
+            let (from, to) = (k.part(own.shape, mine), k.part(own.shape, theirs));
+            let other = if is_a { Kept::Rows } else { Kept::Cols };
+            if other.part(own.shape, mine) != other.part(own.shape, theirs) || (from == 0) != (to == 0) {
+                return None;
+            }
+            if from != 0 {
+                let (from, to) = (log2_exact(u64::from(from))?, log2_exact(u64::from(to))?);
+                let place = order.get_mut(usize::from(from))?;
+                if place.is_some_and(|known| known != to) {
+                    return None;
+                }
+                *place = Some(to);
+            }
+        }
+        Some(Self { a: reordered(&self.a, depth(true), &order)?, b: reordered(&self.b, depth(false), &order)?, ..*self })
+    }
+}
+
+fn columns(f: &Fragment) -> impl Iterator<Item = &u32> {
+    f.register.as_slice().iter().chain(f.lane.as_slice()).chain(f.warp.as_slice())
+}
+
+/// A distribution with the bits of its depth in another order.
+fn reordered(f: &Fragment, depth: Kept, order: &Order) -> Option<Fragment> {
+    let mut out = *f;
+    out.register = moved(f.register, f.shape, depth, order)?;
+    out.lane = moved(f.lane, f.shape, depth, order)?;
+    out.warp = moved(f.warp, f.shape, depth, order)?;
+    Some(out)
+}
+
+fn moved<const N: usize>(columns: Columns<u32, N>, shape: TileShape, depth: Kept, order: &Order) -> Option<Columns<u32, N>> {
+    let mut out = Columns::new();
+    for &e in columns.as_slice() {
+        let part = depth.part(shape, e);
+        let next = if part == 0 {
+            e
+        } else {
+            let to = order.get(usize::from(log2_exact(u64::from(part))?)).copied().flatten()?;
+            if depth == Kept::Rows { shape.row_bit(to) } else { 1u32.checked_shl(u32::from(to))? }
+        };
+        if !out.push(next) {
+            return None;
+        }
+    }
+    Some(out)
+}

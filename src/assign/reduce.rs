@@ -1,0 +1,209 @@
+//! Reductions and movements between distributions: what they need beside registers, and what they cost.
+//!
+//! A reduction is done inside each lane, then between the lanes that share a row by exchanges, then, where warps share one,
+//! through shared memory: each warp leaves its part in a line of its own, and every warp reads all lines. A conversion
+//! between two distributions goes through shared memory the same way. Both are an *exchange*: a tile that one distribution
+//! writes and another reads, under the layout that is cheapest for the two together.
+
+use super::candidates::candidates;
+use super::choose::{Chooser, full};
+use super::doer::doer;
+use super::evaluate::{EndMap, Evaluated, Setting};
+use super::shape::{combiner, reduced, repeated};
+use crate::ir::Op;
+use crate::map::{Fragment, Kept, SharedLayout, TileShape};
+use crate::plan::{AllocPlan, ExchangePlan, HalfPlan, PlanError, PlanPool};
+use lanebook_tables::{AtomId, OpRole};
+
+/// The distributions of an exchange.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Between {
+    pub(super) from: Fragment,
+    pub(super) to: Fragment,
+}
+
+impl Between {
+    /// What warps leave for each other in a reduction of `whole` to `kept`; `None` if no two warps share a row, or the
+    /// distribution is not one of single coordinates.
+    pub(super) fn warps(whole: &Fragment, kept: Kept) -> Option<Self> {
+        let (bits, panels) = kept.extent(whole.shape);
+        let shared = |e: u32| e != 0 && kept.part(whole.shape, e) == 0;
+        let lines = whole.warp.as_slice().iter().filter(|e| shared(**e)).count();
+        let lines = u8::try_from(lines).ok().filter(|n| *n > 0)?;
+        let columns = u64::from(panels).checked_shl(u32::from(bits))?;
+        let shape = TileShape::new(1u64.checked_shl(u32::from(lines))?, columns, whole.shape.bits)?;
+        let row = TileShape::new(1, columns, whole.shape.bits)?;
+        let slice = whole.slice(kept, row)?;
+        let (mut from, mut to) = (Fragment::new(shape), Fragment::new(shape));
+        for line in 0..lines {
+            if !to.register.push(shape.row_bit(line)) {
+                return None;
+            }
+        }
+        for &e in slice.register.as_slice() {
+            if !from.register.push(e) || !to.register.push(e) {
+                return None;
+            }
+        }
+        (from.lane, to.lane) = (slice.lane, slice.lane);
+        let mut line = 0u8;
+        for &e in whole.warp.as_slice() {
+            let part = kept.part(whole.shape, e);
+            let mine = if shared(e) { shape.row_bit(line) } else { part };
+            line = line.saturating_add(u8::from(shared(e)));
+            if !from.warp.push(mine) || !to.warp.push(part) {
+                return None;
+            }
+        }
+        Some(Self { from, to })
+    }
+}
+
+impl Chooser<'_, '_, '_, '_> {
+    /// Whether a reduction or repetition is one that can be done.
+    pub(super) fn collect_shaping(&self, op: Op) -> Result<(), PlanError> {
+        let Setting { tables, arch, .. } = self.setting;
+        let program = self.program;
+        let unsupported = PlanError::Unsupported(op);
+        let operand = program.operand(op, 0).ok_or(unsupported)?;
+        let result = program.result(op, 0).ok_or(unsupported)?;
+        if program.operands(op).count() != 1 {
+            return Err(unsupported);
+        }
+        // Elements are combined and repeated register by register.
+        if self.shape_of(op, operand)?.bits != 32 || self.shape_of(op, result)?.bits != 32 {
+            return Err(PlanError::Element(op));
+        }
+        if program.role(op) == OpRole::Broadcast {
+            return repeated(program, op).map(|_| ()).ok_or(unsupported);
+        }
+        let dtype = program.type_of(operand).dtype.ok_or(unsupported)?;
+        let kind = combiner(program, op).ok_or(unsupported)?;
+        reduced(program, op).ok_or(unsupported)?;
+        doer(tables, arch, kind, 2, dtype, dtype).map(|_| ()).ok_or(unsupported)
+    }
+
+    /// What a reduction or conversion exchanges through shared memory, if its ends are known and it does.
+    pub(super) fn between(&self, op: Op) -> Option<Between> {
+        let program = self.program;
+        let fragment = |v| self.plan.fragment_of(v).map(|(_, f)| *f);
+        match program.role(op) {
+            OpRole::Reduce => Between::warps(&fragment(program.operand(op, 0)?)?, reduced(program, op)?),
+            OpRole::Convert => {
+                let (from, to) = (fragment(program.operand(op, 0)?)?, fragment(program.result(op, 0)?)?);
+                (from != to).then_some(Between { from, to })
+            }
+            _ => None,
+        }
+    }
+
+    /// Cost of all exchanges and reductions whose ends are known, estimated: the layouts are chosen when all is decided.
+    pub(super) fn shaping_cost(&self) -> u32 {
+        let w = &self.setting.tables.weights;
+        let mut sum = 0u32;
+        for op in self.program.inside(self.function) {
+            let role = self.program.role(op);
+            if role != OpRole::Reduce && role != OpRole::Convert {
+                continue;
+            }
+            let mut cost = 0u32;
+            if role == OpRole::Reduce
+                && let Some(whole) = self.program.operand(op, 0).and_then(|v| self.plan.fragment_of(v)).map(|(_, f)| *f)
+                && let Some(kept) = reduced(self.program, op)
+            {
+                let shared = whole.lane.as_slice().iter().filter(|e| **e != 0 && kept.part(whole.shape, **e) == 0).count();
+                let kept_bits = whole.register.as_slice().iter().filter(|e| kept.part(whole.shape, **e) != 0).count();
+                let held = 1u32.checked_shl(kept_bits as u32).unwrap_or(u32::MAX);
+                let each = held.saturating_mul(w.instruction).saturating_mul(2);
+                cost = each.saturating_mul(u32::try_from(shared).unwrap_or(u32::MAX));
+            }
+            if let Some(between) = self.between(op) {
+                let registers = u32::from(between.from.registers()).saturating_add(u32::from(between.to.registers()));
+                let transactions = registers.saturating_mul(w.shared_transaction);
+                cost = cost.saturating_add(transactions).saturating_add(registers.saturating_add(16).saturating_mul(w.instruction));
+            }
+            sum = sum.saturating_add(self.weigh_at(op, cost));
+        }
+        sum
+    }
+
+    /// Gives every reduction and conversion that needs one its tile in shared memory, with atoms and layout.
+    pub(super) fn plan_exchanges(&mut self) -> Result<(), PlanError> {
+        let program = self.program;
+        for op in program.inside(self.function) {
+            if let Some(between) = self.between(op) {
+                let planned = self.plan_exchange(op, &between);
+                // What no instruction stores as it is packed goes element by element.
+                let narrow = between.from.shape.bits < 32 && !between.from.loose;
+                match planned {
+                    Err(PlanError::NoMover { .. }) if narrow => self.plan_exchange(op, &Between { from: between.from.with_place_each(), ..between })?,
+                    other => other?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn plan_exchange(&mut self, op: Op, between: &Between) -> Result<(), PlanError> {
+        let shape = between.from.shape;
+        let mut best: Option<(SharedLayout, HalfPlan, HalfPlan, u32)> = None;
+        let mut why = PlanError::Undecided(op);
+        for layout in candidates(shape, self.family) {
+            let Some(map) = layout.map(shape) else { continue };
+            let memory = EndMap::Shared(&map, layout.align(16));
+            let limit = best.map_or(u32::MAX, |b| b.3);
+            let store = match self.half(op, EndMap::Registers(&between.from), memory, limit) {
+                Ok(Some(found)) => found,
+                Ok(None) => continue,
+                Err(e) => {
+                    why = e;
+                    continue;
+                }
+            };
+            let left = limit.saturating_sub(store.figures.cost);
+            let load = match self.half(op, memory, EndMap::Registers(&between.to), left) {
+                Ok(Some(found)) => found,
+                Ok(None) => continue,
+                Err(e) => {
+                    why = e;
+                    continue;
+                }
+            };
+            let cost = store.figures.cost.saturating_add(load.figures.cost);
+            if cost < limit {
+                best = Some((layout, store, load, cost));
+            }
+        }
+        let (layout, store, load, _) = best.ok_or(why)?;
+        let value = self.program.result(op, 0).ok_or(PlanError::Unsupported(op))?;
+        let bytes = u32::try_from(layout.bytes(shape).unwrap_or(u64::MAX)).unwrap_or(u32::MAX);
+        let alloc = AllocPlan { value, shape, layout, fixed: false, bytes, align: layout.align(16), offset: 0 };
+        let number = u16::try_from(self.plan.allocs.len()).unwrap_or(u16::MAX);
+        let capacity = self.plan.allocs.capacity();
+        self.plan.allocs.push(alloc).map_err(|_| full(PlanPool::Allocs, capacity))?;
+        let capacity = self.plan.exchanges.capacity();
+        let exchange = ExchangePlan { op, alloc: number, from: between.from, to: between.to, store, load };
+        self.plan.exchanges.push(exchange).map_err(|_| full(PlanPool::Exchanges, capacity))
+    }
+
+    /// The cheapest atom for one half; `None` if every one costs `limit` or more.
+    fn half(&self, op: Op, from: EndMap<'_>, to: EndMap<'_>, limit: u32) -> Result<Option<HalfPlan>, PlanError> {
+        let setting = Setting { copies: true, ..self.setting };
+        let mut best: Option<(AtomId, Evaluated)> = None;
+        let mut why = None;
+        for mover in self.movers.iter().filter(|m| m.from == from.space() && m.to == to.space()) {
+            let most = best.map_or(limit, |(_, found)| found.figures.cost);
+            match setting.evaluate(mover, from, to, most) {
+                Ok(found) => best = Some((mover.atom, found)),
+                Err(crate::plan::Reject::Dearer) => why = why.or(Some(None)),
+                Err(e) => why = why.or(Some(Some(e))),
+            }
+        }
+        match (best, why) {
+            (Some((atom, found)), _) => Ok(Some(HalfPlan { atom, fit: found.fit, figures: found.figures, bank_status: found.bank_status })),
+            (None, Some(Some(why))) if limit == u32::MAX => Err(PlanError::NoMover { op, why }),
+            (None, _) => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Sources: in which register an operation finds an element of its operand, and whether a tile is read again.
+//!
+//! A repeated tile is no movement: its reader finds each element in the register of the tile that it repeats. A constant is
+//! one register.
+
+use super::context::{Context, EmitError};
+use super::step::{Purpose, Slot, slot};
+use crate::assign::shape::{Shaping, repeated};
+use crate::expr::Reg;
+use crate::ir::{Def, Op, Value};
+use lanebook_tables::{OpRole, RegisterKind};
+
+/// Deepest chain of repetitions.
+const DEPTH: usize = 3;
+/// Most values that share registers.
+const ALIASES: usize = 12;
+
+/// Where an operand's elements are, register by register.
+#[derive(Clone, Debug)]
+pub(super) struct Source {
+    reg: Reg,
+    /// It is one register for all.
+    one: bool,
+    /// From the tile that is read to the one that is held: the larger tile's place among the plan's fragments.
+    way: heapless::Vec<(Shaping, u16), DEPTH>,
+}
+
+impl Source {
+    /// The tile itself, if no register of it stands for several.
+    pub(super) fn whole(&self) -> Option<Reg> {
+        (!self.one && self.way.is_empty()).then_some(self.reg)
+    }
+}
+
+impl Context<'_, '_, '_, '_> {
+    /// Where a value's elements are. A constant that has no register yet gets one.
+    pub(super) fn source(&mut self, op: Op, value: Value) -> Result<Source, EmitError> {
+        let refuse = EmitError::Unplanned(op);
+        let mut way = heapless::Vec::new();
+        let mut at = value;
+        loop {
+            if let Some(reg) = self.splat_of(at) {
+                return Ok(Source { reg, one: true, way: heapless::Vec::new() });
+            }
+            if self.program.constant(at).is_some() {
+                let reg = self.splat(op, at)?;
+                return Ok(Source { reg, one: true, way: heapless::Vec::new() });
+            }
+            if let Some(reg) = self.held_by(at) {
+                return Ok(Source { reg, one: false, way });
+            }
+            let def = self.program.def_op(at).filter(|d| self.program.role(*d) == OpRole::Broadcast).ok_or(refuse)?;
+            let how = repeated(self.program, def).ok_or(refuse)?;
+            let (large, _) = self.plan.fragment_of(at).ok_or(refuse)?;
+            way.push((how, large)).map_err(|_| refuse)?;
+            at = self.program.operand(def, 0).ok_or(refuse)?;
+        }
+    }
+
+    /// The register that holds what register `place` of the operand's tile would.
+    pub(super) fn register(&self, source: &Source, place: u16) -> Option<Reg> {
+        let mut at = u32::from(place);
+        for (how, large) in &source.way {
+            at = how.place(&self.plan.fragments.get(usize::from(*large))?.fragment, at);
+        }
+        let at = if source.one { 0 } else { u16::try_from(at).ok()? };
+        (at < u16::from(source.reg.count)).then(|| Reg { class: source.reg.class, first: source.reg.first.wrapping_add(at), count: 1 })
+    }
+
+    fn splat_of(&self, value: Value) -> Option<Reg> {
+        self.splats.iter().find(|(v, _)| *v == value).map(|(_, reg)| *reg)
+    }
+
+    /// A register full of a constant.
+    fn splat(&mut self, op: Op, value: Value) -> Result<Reg, EmitError> {
+        let bits = self.constant_bits(value).ok_or(EmitError::Constant(op))?;
+        let class = self.machine.class(RegisterKind::Vector, 32).ok_or(EmitError::Constant(op))?;
+        let purpose = self.steps.purpose;
+        self.steps.purpose = Purpose::Fill;
+        let reg = self.filled(class, bits)?;
+        self.steps.purpose = purpose;
+        Ok(reg)
+    }
+
+    /// A constant that elementwise operations read: one register, filled where the constant stands.
+    #[inline(never)]
+    pub(super) fn constant(&mut self, op: Op) -> Result<(), EmitError> {
+        let Some(value) = self.program.result(op, 0).filter(|v| self.program.type_of(*v).is_tile()) else { return Ok(()) };
+        let mut users = self.program.uses(value).filter_map(|place| self.program.user(place));
+        if !users.any(|user| self.program.role(user) == OpRole::Elementwise) {
+            return Ok(());
+        }
+        let reg = self.splat(op, value)?;
+        // Where there is no room to remember it, each reader fills its own.
+        let _ = self.splats.push((value, reg));
+        Ok(())
+    }
+
+    /// A tile of its own for a repeated one: for readers that want whole tiles.
+    pub(super) fn repeat(&mut self, op: Op, value: Value) -> Result<Reg, EmitError> {
+        let source = self.source(op, value)?;
+        let (_, fragment) = self.plan.fragment_of(value).ok_or(EmitError::Unplanned(op))?;
+        let reg = self.tile(op, source.reg.class, fragment)?;
+        let missing = super::step::StepError::NoAtom(super::step::Missing::Move(reg.class));
+        let atom = self.machine.copy_into(reg.class, 1, reg.class).ok_or(missing)?;
+        self.steps.purpose = Purpose::Fill;
+        for k in 0..u16::from(reg.count) {
+            let from = self.register(&source, k).ok_or(EmitError::Unplanned(op))?;
+            let to = Slot::Reg { class: reg.class.0 as u8, count: 1, first: reg.first.wrapping_add(k) };
+            self.steps.append(atom, &[to, slot(from)])?;
+        }
+        Ok(reg)
+    }
+
+    /// Whether nothing reads a value's registers after `op`: all values that share them come from the block of `op`, and
+    /// all their readers stand in it, at `op` or before.
+    pub(super) fn is_last(&self, op: Op, value: Value) -> bool {
+        let program = self.program;
+        let shares = |o: Op| match program.role(o) {
+            OpRole::Transpose | OpRole::Broadcast => true,
+            OpRole::Convert => self.plan.exchange_of(o).is_none(),
+            _ => false,
+        };
+        let mut root = value;
+        let block = program.block_of(op);
+        loop {
+            let at_home = match program.def(root) {
+                Def::Result(def, _) => program.block_of(def) == block,
+                Def::Argument(b, _) => Some(b) == block,
+                Def::Literal(_) => false,
+                _ => false,
+            };
+            if !at_home {
+                return false;
+            }
+            match program.def_op(root).filter(|def| shares(*def)).and_then(|def| program.operand(def, 0)) {
+                Some(before) => root = before,
+                None => break,
+            }
+        }
+        let mut waiting: heapless::Vec<Value, ALIASES> = heapless::Vec::new();
+        let mut fits = waiting.push(root).is_ok();
+        while let Some(value) = waiting.pop() {
+            for user in program.uses(value).filter_map(|place| program.user(place)) {
+                let mut before = Some(user);
+                while before.is_some() && before != Some(op) {
+                    before = before.and_then(|o| program.next(o));
+                }
+                if before.is_none() || program.block_of(user) != block {
+                    return false;
+                }
+                if shares(user)
+                    && let Some(result) = program.result(user, 0)
+                {
+                    fits &= waiting.push(result).is_ok();
+                }
+            }
+        }
+        fits
+    }
+}
