@@ -3,6 +3,7 @@
 #![allow(missing_docs)]
 
 use lanebook::{TABLES, check};
+use lanebook_kernels::maps::{KernelMap, kernel_maps, map_params};
 use lanebook_kernels::{Assembler, example, try_kernel_text, with_kernel};
 use lanebook_replay::{BankModel, FaultKind, Kernel, Launch, Memory, Param, Report, run};
 use std::collections::BTreeMap;
@@ -25,14 +26,17 @@ fn execute(arch: &str, text: &str, threads: u32, params: Vec<Param>, memory: &mu
     })
 }
 
+/// A text and the tensor maps that it takes.
+type Built = (String, Vec<KernelMap>);
+
 /// Texts of a program by what follows the lines that name version and target: PTX for each architecture, the replay's AMD ones.
-fn texts(program: &str, wanted: impl Fn(&str) -> bool) -> BTreeMap<(bool, String), Vec<&'static str>> {
-    let mut out: BTreeMap<(bool, String), Vec<&'static str>> = BTreeMap::new();
+fn texts(program: &str, wanted: impl Fn(&str) -> bool) -> BTreeMap<Built, Vec<&'static str>> {
+    let mut out: BTreeMap<Built, Vec<&'static str>> = BTreeMap::new();
     for arch in TABLES.archs.iter().map(|a| a.name).filter(|a| wanted(a) && (is_ptx(a) || AMD.contains(a))) {
         let text = try_kernel_text(program, arch).unwrap_or_else(|e| panic!("{arch}: {e}"));
         Assembler::of(arch).assemble(&text, arch).unwrap_or_else(|said| panic!("{arch}: {said}\n{text}"));
         let key = if is_ptx(arch) { format!(".version 8.0\n.target sm_80\n{}", text.splitn(3, '\n').nth(2).expect("a body")) } else { text };
-        out.entry((is_ptx(arch), key)).or_default().push(arch);
+        out.entry((key, kernel_maps(program, arch))).or_default().push(arch);
     }
     out
 }
@@ -46,14 +50,15 @@ fn noise(i: u32) -> f32 {
 }
 
 /// Layer norm of rows `at` to `at + rows` of a matrix; how many elements of the result are wrong.
-fn layer_norm(arch: &str, text: &str, threads: u32, (rows, cols): (u32, u32), at: u32) -> Result<usize, FaultKind> {
+fn layer_norm(arch: &str, (text, maps): (&str, &[KernelMap]), threads: u32, (rows, cols): (u32, u32), at: u32) -> Result<usize, FaultKind> {
     let all = at + rows + 3;
     let x: Vec<f32> = (0..all * cols).map(|i| noise(i) * 3.0 + (i / cols) as f32 * 0.5).collect();
     let (w, b): (Vec<f32>, Vec<f32>) = ((0..cols).map(|i| 1.0 + noise(i + 77)).collect(), (0..cols).map(|i| noise(i + 7777)).collect());
     let mut memory = Memory::new();
     let (ix, iw, ib) = (memory.add_f32("X", &x), memory.add_f32("W", &w), memory.add_f32("B", &b));
     let iy = memory.add_f32("Y", &vec![7.0; (all * cols) as usize]);
-    let params = vec![Param::Buffer(ix), Param::U32(all), Param::Buffer(iw), Param::Buffer(ib), Param::Buffer(iy), Param::U32(all), Param::U32(at)];
+    let mut params = vec![Param::Buffer(ix), Param::U32(all), Param::Buffer(iw), Param::Buffer(ib), Param::Buffer(iy), Param::U32(all), Param::U32(at)];
+    params.extend(map_params(maps, &[(ix, all, cols), (iw, 1, cols), (ib, 1, cols), (iy, all, cols)], &memory));
     execute(arch, text, threads, params, &mut memory)?;
     let y = memory.f32s(iy);
     let mut wrong = 0;
@@ -81,7 +86,14 @@ fn layer_norm_of(rows: u32, cols: u32, threads: u32) -> String {
 }
 
 /// Attention of 64 rows from `at` on; how many elements of the result are wrong.
-fn attention(arch: &str, text: &str, threads: u32, (rows, depth): (u32, u32), at: u32, keys: u32) -> Result<(usize, Report), FaultKind> {
+fn attention(
+    arch: &str,
+    (text, maps): (&str, &[KernelMap]),
+    threads: u32,
+    (rows, depth): (u32, u32),
+    at: u32,
+    keys: u32,
+) -> Result<(usize, Report), FaultKind> {
     let all = at + rows + 2;
     let scale = std::f64::consts::LOG2_E * 0.125;
     let half = |v: f32| (v * 64.0).round() / 64.0;
@@ -96,6 +108,7 @@ fn attention(arch: &str, text: &str, threads: u32, (rows, depth): (u32, u32), at
         params.extend([Param::Buffer(id), Param::U32(n)]);
     }
     params.extend([Param::U32(at), Param::U32(keys)]);
+    params.extend(map_params(maps, &[(iq, all, depth), (ik, keys.max(1), depth), (iv, keys.max(1), depth), (io, all, depth)], &memory));
     let report = execute(arch, text, threads, params, &mut memory)?;
     let o = memory.f32s(io);
     let mut wrong = 0;
@@ -157,9 +170,9 @@ fn layer_norm_everywhere() {
     let texts = texts(&example("layer_norm.tile"), |_| true);
     let count: usize = texts.values().map(Vec::len).sum();
     assert!(count >= 24, "{count} architectures");
-    for ((_, text), archs) in &texts {
+    for ((text, maps), archs) in &texts {
         for at in [0, 8] {
-            let wrong = layer_norm(archs[0], text, 128, (8, 1024), at).unwrap_or_else(|f| panic!("{archs:?}: {f:?}\n{text}"));
+            let wrong = layer_norm(archs[0], (text, maps), 128, (8, 1024), at).unwrap_or_else(|f| panic!("{archs:?}: {f:?}\n{text}"));
             assert_eq!(wrong, 0, "{archs:?}: wrong elements of Y");
         }
     }
@@ -173,7 +186,7 @@ fn layer_norm_of_other_shapes() {
         for arch in ["sm_80", "gfx942", "gfx950"] {
             let text = try_kernel_text(&source, arch).unwrap_or_else(|e| panic!("{arch} {rows}x{cols} {threads}: {e}"));
             Assembler::of(arch).assemble(&text, arch).unwrap_or_else(|said| panic!("{arch}: {said}\n{text}"));
-            let wrong = layer_norm(arch, &text, threads, (rows, cols), rows).unwrap_or_else(|f| panic!("{arch} {rows}x{cols} {threads}: {f:?}\n{text}"));
+            let wrong = layer_norm(arch, (&text, &[]), threads, (rows, cols), rows).unwrap_or_else(|f| panic!("{arch} {rows}x{cols} {threads}: {f:?}\n{text}"));
             assert_eq!(wrong, 0, "{arch} {rows}x{cols} {threads}\n{text}");
         }
     }
@@ -184,9 +197,9 @@ fn attention_everywhere() {
     let texts = texts(&example("attention.tile"), |_| true);
     let count: usize = texts.values().map(Vec::len).sum();
     assert!(count >= 24, "{count} architectures");
-    for ((_, text), archs) in &texts {
+    for ((text, maps), archs) in &texts {
         for (at, keys) in [(0, 64), (64, 192)] {
-            let (wrong, report) = attention(archs[0], text, 128, (64, 64), at, keys).unwrap_or_else(|f| panic!("{archs:?}: {f:?}\n{text}"));
+            let (wrong, report) = attention(archs[0], (text, maps), 128, (64, 64), at, keys).unwrap_or_else(|f| panic!("{archs:?}: {f:?}\n{text}"));
             assert_eq!(wrong, 0, "{archs:?}: wrong elements of O, {keys} keys");
             assert_eq!(report.conflicts(), 0, "{archs:?}: bank conflicts");
         }
@@ -200,7 +213,8 @@ fn attention_of_other_shapes() {
         for arch in ["sm_80", "gfx942", "gfx950"] {
             let text = try_kernel_text(&source, arch).unwrap_or_else(|e| panic!("{arch} {rows} {keys} {threads}: {e}\n{source}"));
             Assembler::of(arch).assemble(&text, arch).unwrap_or_else(|said| panic!("{arch}: {said}\n{text}"));
-            let (wrong, _) = attention(arch, &text, threads, (rows, 64), rows, 2 * keys).unwrap_or_else(|f| panic!("{arch} {rows} {keys}: {f:?}\n{text}"));
+            let (wrong, _) =
+                attention(arch, (&text, &[]), threads, (rows, 64), rows, 2 * keys).unwrap_or_else(|f| panic!("{arch} {rows} {keys}: {f:?}\n{text}"));
             assert_eq!(wrong, 0, "{arch} {rows} {keys} {threads}\n{text}");
         }
     }
@@ -225,8 +239,8 @@ fn planted_faults_are_caught() {
     for (name, arch) in [("layer_norm.tile", "sm_80"), ("attention.tile", "sm_80"), ("layer_norm.tile", "gfx942"), ("attention.tile", "gfx942")] {
         let text = try_kernel_text(&example(name), arch).expect("a kernel");
         let right = |text: &str| match name {
-            "layer_norm.tile" => layer_norm(arch, text, 128, (8, 1024), 0) == Ok(0),
-            _ => attention(arch, text, 128, (64, 64), 0, 128).is_ok_and(|(wrong, _)| wrong == 0),
+            "layer_norm.tile" => layer_norm(arch, (text, &[]), 128, (8, 1024), 0) == Ok(0),
+            _ => attention(arch, (text, &[]), 128, (64, 64), 0, 128).is_ok_and(|(wrong, _)| wrong == 0),
         };
         assert!(right(&text));
         let lines: Vec<&str> = text.lines().collect();
