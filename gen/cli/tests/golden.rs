@@ -19,6 +19,9 @@ fn decisions_and_sequences_of_the_examples() {
             golden(&format!("{program}.{arch}.{isa}"), &compiled(program, arch, isa, &[]));
         }
     }
+    // Copies through tensor maps: the report says what the caller fills them with.
+    golden("gemm.sm_90.report", &compiled("gemm", "sm_90", "report", &["--explain"]));
+    golden("gemm_fp8.sm_90a.report", &compiled("gemm_fp8", "sm_90a", "report", &["--explain"]));
 }
 
 #[test]
