@@ -76,7 +76,7 @@ pub const VISIBILITY: &str = "visibility";
 pub const RESULTS: &str = "results";
 /// Attribute: buffers of a pipeline.
 pub const DEPTH: &str = "depth";
-/// Attribute: the instruction that a copy has to be made of, by its name in the tables.
+/// Attribute: the instruction that a copy has to be made of, by its name in the tables (tables without names refuse every such copy).
 pub const MOVER: &str = "mover";
 /// Attribute: how many groups of asynchronous copies may be under way.
 pub const NUM: &str = "num";
