@@ -37,7 +37,8 @@ pub fn select(tables: &t::Tables<'static>, names: &[String]) -> Result<t::Tables
     Ok(kept(tables, &archs, Keep { isas, atoms }, |_| true))
 }
 
-/// The tables that planning and emission need: without names of atoms, operands and rules, without sources, without what passes
+/// The tables that planning and emission need: without names of operands, rules and
+/// atoms (but for movers, which a program may name), without sources, without what passes
 /// over the tile IR read, and without matrix instructions that are no product of dense operands, which are not planned. Ids of
 /// atoms and rules differ from those of `tables`.
 #[must_use]
@@ -59,7 +60,12 @@ pub fn lean(tables: &t::Tables<'static>) -> t::Tables<'static> {
             sync: list(arch.sync.iter().map(|rule| t::SyncRule { sources: &[], ..*rule })),
             ..*arch
         })),
-        atoms: list(chosen.atoms.iter().map(|atom| t::Atom { note: None, operands: t::Operands(shared(atom.operands.iter().map(&mut operand))), ..*atom })),
+        atoms: list(chosen.atoms.iter().map(|atom| {
+            // A program may say by name what moves a tile.
+            let named =
+                atom.note.filter(|_| atom.class == t::AtomClass::Move).map(|note| one(t::AtomNote { name: note.name, stable: 0, sources: t::List::EMPTY }));
+            t::Atom { note: named, operands: t::Operands(shared(atom.operands.iter().map(&mut operand))), ..*atom }
+        })),
         rules: t::Rules { names: &[], passes: &[], ..chosen.rules },
         accesses: &[],
         tags: &[],

@@ -6,7 +6,7 @@ use lanebook_layout::LayoutRef;
 /// One instruction form.
 #[derive(Copy, Clone, Debug)]
 pub struct Atom<'a> {
-    /// What people and tools read of it; the lean tables do not have it.
+    /// What people and tools read of it; the lean tables have the names of movers, which programs may say, and no more.
     pub note: Option<&'a AtomNote<'a>>,
     /// What kind of thing it does.
     pub class: AtomClass,
@@ -131,7 +131,7 @@ pub struct Operand<'a> {
 pub struct Operands<'a>(pub List<'a, &'a Operand<'a>>);
 
 impl<'a> Atom<'a> {
-    /// lanebook's name for it, unique; empty in the lean tables.
+    /// lanebook's name for it, unique; in the lean tables only movers have one.
     #[must_use]
     pub fn name(&self) -> &'a str {
         self.note.map_or("", |note| note.name)
