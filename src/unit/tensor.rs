@@ -21,12 +21,21 @@ pub fn tile_named<'a>(tables: &Tables<'a>, arch: &Arch<'_>, name: &str) -> Resul
     tables.units.tensor_tiles.iter().find(|t| t.name == name && has(arch, t.feature)).ok_or(Error::Absent)
 }
 
+/// Bytes of a cell: the axis `TCol` counts columns of 32 bits.
+const CELL_BYTES: i64 = 4;
+
 /// Where the elements of a `rows` x `columns` tile lie, relative to its first cell. `second` asks for the tile's second place.
 ///
 /// # Errors
-/// [`Error::Extent`] for a shape that the tile does not have; [`Error::Absent`] if there is no second place.
+/// [`Error::Extent`] for a shape that the tile does not have, or for more bytes than a cell has (4 is `needed` then); [`Error::Absent`] if
+/// there is no second place.
 pub fn layout(tile: &TensorTile<'_>, rows: u32, columns: u32, second: bool) -> Result<Layout, Error> {
     let mut out = tile::make(&tile.layout, &[rows, columns], &mut Values::default())?;
+    // Bytes beyond a cell are those of its neighbours.
+    let (_, last) = out.view().reach(AxisId::BYTE).map_err(Error::Layout)?;
+    if last >= CELL_BYTES {
+        return Err(Error::Extent { dim: 1, found: u64::from(columns), needed: CELL_BYTES.unsigned_abs() });
+    }
     if second {
         if tile.second_lanes == 0 {
             return Err(Error::Absent);

@@ -58,6 +58,10 @@ fn scale_factors_are_those_of_the_constructor() {
             |l: &LayoutRef<'_>| l.replica.iter().map(|r| (r.extent_value().unwrap(), r.stride_value().unwrap(), r.axis())).collect::<std::vec::Vec<_>>();
         assert_eq!(copies(&ours.view()), copies(&theirs.view()));
     }
+    // A fifth factor would lie in the next cell, where another row's first one is.
+    for factors in [5, 8] {
+        assert_eq!(tensor::layout(tile, 128, factors, false), Err(Error::Extent { dim: 1, found: u64::from(factors), needed: 4 }));
+    }
 }
 
 #[test]
