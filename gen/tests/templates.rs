@@ -59,7 +59,7 @@ fn the_repository_s_templates_name_their_operands() {
                 .template
                 .into_iter()
                 .any(|piece| matches!(piece, Piece::Operand(k) | Piece::Optional(k, _) | Piece::Half(k, _) if usize::from(k) == number));
-            assert!(shown, "{} {}", atom.name(), operand.name);
+            assert!(shown, "{} {}", atom.name(), operand.name.text());
         }
     }
 }

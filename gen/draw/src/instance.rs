@@ -52,7 +52,7 @@ pub fn filled(instance: &Instance<'_>, text: &str) -> String {
         let Some(operand) = instance.atom.operands.get(usize::from(number)) else { continue };
         let word = instance.word(number).map(|word| word.text.to_string()).or_else(|| instance.value(number).map(|value| value.to_string()));
         if let Some(word) = word {
-            out = out.replace(&format!("<{}>", operand.name), &word);
+            out = out.replace(&format!("<{}>", operand.name.text()), &word);
         }
     }
     out

@@ -102,12 +102,6 @@ impl fmt::Debug for Name<'_> {
     }
 }
 
-impl fmt::Display for Name<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.text().fmt(f)
-    }
-}
-
 impl PartialEq for Name<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.text() == other.text()

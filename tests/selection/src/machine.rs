@@ -69,10 +69,10 @@ pub fn run(tables: &Tables<'_>, steps: &[(AtomId, Vec<Arg>)], registers: &mut Re
                         reg.class == operand.class || operand.also.contains(&reg.class),
                         "{}: operand {} does not take class {}",
                         atom.name(),
-                        operand.name,
+                        operand.name.text(),
                         reg.class.0
                     );
-                    assert_eq!(reg.count, operand.registers, "{}: operand {}", atom.name(), operand.name);
+                    assert_eq!(reg.count, operand.registers, "{}: operand {}", atom.name(), operand.name.text());
                     Some(*registers.get(&reg.first).unwrap_or_else(|| panic!("{} reads an unwritten register", atom.name())))
                 }
                 (Arg::Imm(value), _) => Some(*value as u64),
@@ -164,7 +164,7 @@ pub fn legal(tables: &Tables<'_>, arch: lanebook_tables::ArchId, recorder: &Reco
                         }
                     } else if !inline {
                         if !in_range {
-                            return Err(format!("{line}: operand {} does not take {value}", operand.name));
+                            return Err(format!("{line}: operand {} does not take {value}", operand.name.text()));
                         }
                         literals.insert(*value);
                     }

@@ -180,7 +180,7 @@ fn detail(out: &mut String, tables: &Tables<'_>, isa: &Isa<'_>, atom: &Atom<'_>,
             Role::Immediate => "number",
             Role::Label => "label",
         };
-        let mut line = format!("  {:<8} {role}", operand.name);
+        let mut line = format!("  {:<8} {role}", operand.name.text());
         if operand.role == Role::Immediate {
             let _ = write!(line, ", {} to {}", operand.range.0, operand.range.1);
         } else if let Some(class) = isa.classes.get(operand.class.index()).filter(|_| operand.role != Role::Label) {
@@ -207,7 +207,7 @@ fn detail(out: &mut String, tables: &Tables<'_>, isa: &Isa<'_>, atom: &Atom<'_>,
                 let _ = write!(line, ", aligned to {} B", side.align_bytes);
             }
             if !side.banks.is_empty() {
-                let _ = write!(line, ", banks `{}`", side.banks);
+                let _ = write!(line, ", banks `{}`", side.banks.text());
             }
             out.push_str(&line);
             out.push('\n');

@@ -82,7 +82,7 @@ impl Report<'_> {
             let word = dtype.and_then(|t| atom.word_of(param, t)).and_then(|at| vary.words.get(usize::from(at))).map(|w| w.text.to_string());
             let value = instance.and_then(|i| i.value(param)).map(|v| v.to_string());
             if let (Some(operand), Some(text)) = (atom.operands.get(usize::from(param)), word.or(value)) {
-                name = name.replace(&format!("{{{}}}", operand.name), &text);
+                name = name.replace(&format!("{{{}}}", operand.name.text()), &text);
             }
         }
         let native = self.arch.atoms.iter().any(|have| have.atom == p.product.atom && have.native);

@@ -15,7 +15,7 @@ fn model(arch: &'static Arch<'static>, op: &str) -> Result<&'static BankModel<'s
     let atom = all.into_iter().find(|atom| mnemonic(atom) == op || mnemonic(atom) == later).ok_or_else(|| format!("{} has no {op}", arch.name))?;
     let movement = atom.movement.ok_or("it moves nothing")?;
     let side = [&movement.from, &movement.to].into_iter().find(|side| side.space == Space::Shared).ok_or("it does not touch shared memory")?;
-    arch.banks.iter().find(|bank| bank.name == side.banks).ok_or_else(|| format!("{} has no bank model `{}`", arch.name, side.banks))
+    arch.banks.iter().find(|bank| bank.name == side.banks).ok_or_else(|| format!("{} has no bank model `{}`", arch.name, side.banks.text()))
 }
 
 /// Groups of lanes served together, and the banks.
