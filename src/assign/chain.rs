@@ -84,7 +84,9 @@ impl Chooser<'_, '_, '_, '_> {
         let program = self.program;
         let mut waiting: heapless::Vec<Value, BETWEEN> = heapless::Vec::new();
         let mut looked = 0usize;
-        waiting.extend([0, 1].into_iter().filter_map(|k| program.operand(second, k)));
+        for operand in program.operands(second).take(2) {
+            let _ = waiting.push(operand);
+        }
         while let Some(value) = waiting.pop() {
             looked = looked.saturating_add(1);
             let Some(def) = program.def_op(value).filter(|_| looked <= BETWEEN) else { continue };
