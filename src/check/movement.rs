@@ -24,6 +24,7 @@ struct Move<'p> {
 }
 
 /// Statements 4 to 7 of the module's page; the number of bytes followed.
+#[inline(never)]
 pub(super) fn movement(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>, m: &MovePlan) -> Result<u64, Violation> {
     let op = m.op;
     ends(program, plan, m)?;

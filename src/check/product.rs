@@ -95,6 +95,7 @@ fn copy_lanes(layout: &LayoutRef<'_>, copy: u32) -> Option<u32> {
 }
 
 /// Statements 8 and 9 of the module's page; the number of elements compared.
+#[inline(never)]
 pub(super) fn product(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>, p: &ProductPlan) -> Result<u64, Violation> {
     let op = p.op;
     let refuse = Violation::Atom { op, atom: p.product.atom };

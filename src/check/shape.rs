@@ -118,6 +118,7 @@ fn combined(f: &Fragment, stays: Stays, columns: &[u32]) -> Option<u32> {
 }
 
 /// Statements 9c and 9d for a reduction.
+#[inline(never)]
 pub(super) fn reduce(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>, op: Op) -> Result<(), Violation> {
     let (whole, slice) = (fragment(plan, op, program.operand(op, 0))?, fragment(plan, op, program.result(op, 0))?);
     let stays = stays(program, op, whole, slice).filter(|s| *s != Stays::All).ok_or(Violation::End { op, operand: 0 })?;
@@ -199,6 +200,7 @@ fn half(tables: &Tables<'_>, plan: &Plan<'_>, exchange: &ExchangePlan, fragment:
 }
 
 /// Statement 9c for a repetition.
+#[inline(never)]
 pub(super) fn broadcast(program: &Program<'_, '_>, plan: &Plan<'_>, op: Op) -> Result<(), Violation> {
     // A constant has no distribution of its own.
     if program.operand(op, 0).is_some_and(|v| program.constant(v).is_some()) {
@@ -210,6 +212,7 @@ pub(super) fn broadcast(program: &Program<'_, '_>, plan: &Plan<'_>, op: Op) -> R
 }
 
 /// Statement 9e: a conversion is nothing, or an exchange from the one distribution to the other.
+#[inline(never)]
 pub(super) fn convert(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>, op: Op) -> Result<(), Violation> {
     let (Some(from), Some(to)) = (program.operand(op, 0), program.result(op, 0)) else { return Err(Violation::Missing(op)) };
     let planned = |v: Value| plan.fragments.iter().any(|f| f.value == v);

@@ -31,20 +31,7 @@ impl Context<'_, '_, '_, '_> {
                 self.hold(result, reg)?;
             }
         }
-        // Addresses of everything directly inside.
-        for inner in self.program.ops(parts.body) {
-            if let Some(plan) = self.plan.move_of(inner).copied() {
-                self.prepare(&plan, Some(&parts))?;
-            }
-            if let Some(plan) = self.plan.product_of(inner).copied() {
-                self.prepare_product(&plan)?;
-            }
-            match self.program.role(inner) {
-                OpRole::Reduce => self.prepare_reduce(inner)?,
-                OpRole::Convert => self.prepare_exchange(inner)?,
-                _ => {}
-            }
-        }
+        self.prepare_inside(&parts)?;
         // The counter, the bound and the step.
         self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
         self.steps.purpose = Purpose::Control;
@@ -69,22 +56,47 @@ impl Context<'_, '_, '_, '_> {
         self.steps.append(jump, &[Slot::Label(check)])?;
         let first_step = self.steps.here();
         self.steps.label(body)?;
-        // What the end of the body leaves open meets its beginning: rehearse until nothing new appears.
-        let mut entry = open.clone();
+        self.rehearse(op, open)?;
+        Ok(OpenLoop { parts, counter, body, check, first_step })
+    }
+
+    /// Addresses of everything directly inside a loop. A frame of its own, as the rehearsal has: what they keep on the stack is never there at
+    /// once.
+    #[inline(never)]
+    fn prepare_inside(&mut self, parts: &Loop) -> Result<(), EmitError> {
+        let whole = self.plan;
+        for inner in self.program.ops(parts.body) {
+            if let Some(plan) = whole.move_of(inner) {
+                self.prepare(plan, Some(parts))?;
+            }
+            if let Some(plan) = whole.product_of(inner) {
+                self.prepare_product(plan)?;
+            }
+            match self.program.role(inner) {
+                OpRole::Reduce => self.prepare_reduce(inner)?,
+                OpRole::Convert => self.prepare_exchange(inner)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// What the end of a loop's body leaves open meets its beginning: rehearse until nothing new appears.
+    #[inline(never)]
+    fn rehearse(&mut self, op: Op, open: &mut Open) -> Result<(), EmitError> {
         for _ in 0..4 {
-            let mut end = entry.clone();
+            let mut end = open.clone();
             for inner in self.program.inside(op) {
                 self.meet(inner, &mut end, false)?;
                 self.rehearse_exchange(inner, &mut end)?;
             }
             let _ = end.take_waits();
-            if !end.exceeds(&entry) {
+            if !end.exceeds(open) {
                 break;
             }
-            entry.join(&end)?;
+            open.join(&end)?;
         }
-        *open = entry;
-        Ok(OpenLoop { parts, counter, body, check, first_step })
+        Ok(())
     }
 
     #[inline(never)]
