@@ -22,7 +22,7 @@ pub(super) fn target(program: &Program<'_, '_>) -> Option<ArchId> {
     let module = program.ops(program.root()).next()?;
     let Some(AttrValue::Str(name)) = program.attr(module, "target") else { return None };
     let wanted = program.text(name);
-    let wanted = wanted.split_once(':').map_or(wanted, |(_, arch)| arch);
+    let wanted = cut(wanted, b':').map_or(wanted, |(_, arch)| arch);
     let tables = program.tables();
     if let Some(arch) = tables.arch_named(wanted) {
         return Some(arch);
@@ -32,13 +32,20 @@ pub(super) fn target(program: &Program<'_, '_>) -> Option<ArchId> {
     u16::try_from(at).ok().map(ArchId)
 }
 
+/// What stands before and behind the first such byte, one of ASCII. (A search for a `char` keeps a way to panic.)
+pub(super) fn cut(text: &str, byte: u8) -> Option<(&str, &str)> {
+    let at = text.bytes().position(|found| found == byte)?;
+    let (before, behind) = text.split_at_checked(at)?;
+    Some((before, behind.get(1..)?))
+}
+
 /// The text with aliases replaced by what they stand for; `None` for an alias that stands for nothing, or too long a text.
 pub(super) fn expanded(program: &Program<'_, '_>, text: &str, out: &mut Text) -> Option<()> {
     out.clear();
     let mut open: heapless::Vec<&str, NESTED> = heapless::Vec::new();
     open.push(text).ok()?;
     while let Some(rest) = open.pop() {
-        let Some((before, after)) = rest.split_once('#') else {
+        let Some((before, after)) = cut(rest, b'#') else {
             out.push_str(rest).ok()?;
             continue;
         };
@@ -203,7 +210,7 @@ pub(super) fn slice_text(program: &Program<'_, '_>, parent: Encoding, axis: u8, 
 /// The dimension that a slice's text takes out, and its parent's text.
 pub(super) fn slice_parts(text: &str) -> Option<(u8, &str)> {
     let body = text.trim_ascii().strip_prefix("#ttg.slice<{")?.strip_suffix("}>")?;
-    let (dim, parent) = body.split_once(',')?;
+    let (dim, parent) = cut(body, b',')?;
     let dim = dim.trim_ascii().strip_prefix("dim")?.trim_ascii_start().strip_prefix('=')?.trim_ascii();
     let parent = parent.trim_ascii().strip_prefix("parent")?.trim_ascii_start().strip_prefix('=')?.trim_ascii();
     let [digit] = dim.as_bytes() else { return None };

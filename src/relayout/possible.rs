@@ -3,7 +3,7 @@
 //!
 //! Passes take a layout that they cannot read for one of which nothing is known; this says what is wrong with it, and where. Other
 //! notations, names without an alias and layouts that need a matrix instruction of an architecture that is not known are left alone.
-use super::facts::{Text, blank, expanded, extents};
+use super::facts::{Text, blank, cut, expanded, extents};
 use crate::encoding;
 use crate::ir::{EncodingFault, Error, ErrorKind, Name, Op, Place, Program, Type};
 use lanebook_layout::notation::ttg;
@@ -46,7 +46,7 @@ fn is_cyclic(program: &Program<'_, '_>, name: Name) -> bool {
     let mut at = own;
     for _ in 0..MOST {
         // Layouts in this notation have one parent.
-        let next = program.alias(at).and_then(|body| names(body).find(|next| program.alias(next).is_some()));
+        let next = program.alias(at).and_then(|body| named(program, body));
         match next {
             Some(next) if next == own => return true,
             Some(next) => at = next,
@@ -56,13 +56,18 @@ fn is_cyclic(program: &Program<'_, '_>, name: Name) -> bool {
     true
 }
 
-/// Names of aliases in a text.
-fn names(text: &str) -> impl Iterator<Item = &str> {
-    text.split('#').skip(1).filter_map(|rest| {
-        let len = rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
-        let (name, tail) = rest.split_at_checked(len)?;
-        (len > 0 && !tail.starts_with('.')).then_some(name)
-    })
+/// The first alias that a text names, of those that there are.
+fn named<'t>(program: &Program<'_, 't>, text: &'t str) -> Option<&'t str> {
+    let mut rest = text;
+    while let Some((_, behind)) = cut(rest, b'#') {
+        let len = behind.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+        let (name, tail) = behind.split_at_checked(len)?;
+        if len > 0 && !tail.starts_with('.') && program.alias(name).is_some() {
+            return Some(name);
+        }
+        rest = tail;
+    }
+    None
 }
 
 /// Reads a layout's text if it is in this notation; whether it was. The error: bytes before what cannot be read.
