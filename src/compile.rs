@@ -307,6 +307,8 @@ pub fn plan<'s>(tables: &Tables<'_>, arch: ArchId, program: &Program<'_, '_>, sc
         exchanges,
         shared_bytes: 0,
         shared_align: 16,
+        tensor_columns: 0,
+        tensor_slot: 0,
     };
     choose(tables, arch, program, function, &mut plan, &mut Workspace { movers, movements, staged })?;
     place(tables, program, &mut plan)?;

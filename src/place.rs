@@ -5,7 +5,11 @@
 
 use crate::ir::{Op, Program};
 use crate::plan::{End, MovePlan, Plan, PlanError, TiledPlan};
+use crate::unit::tensor;
 use lanebook_tables::{OpRole, Tables};
+
+/// Alignment of what tensor memory needs in shared memory.
+const SLOT_ALIGN: u32 = 16;
 
 /// Most shared tiles of a program.
 const MAX_TILES: usize = 64;
@@ -75,6 +79,35 @@ pub fn place(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &mut Plan<'_>
     }
     plan.shared_bytes = end;
     plan.shared_align = align;
+    place_accumulators(tables, plan)
+}
+
+/// Gives each accumulator in tensor memory its first column, and what such a kernel needs in shared memory its place behind the tiles.
+#[inline(never)]
+fn place_accumulators(tables: &Tables<'_>, plan: &mut Plan<'_>) -> Result<(), PlanError> {
+    let mut columns = 0u32;
+    let mut last = None;
+    for product in plan.products.iter_mut() {
+        let (Some(loads), Some(place)) = (product.product.tensor, product.tensor.as_mut()) else { continue };
+        place.first = u16::try_from(columns).unwrap_or(u16::MAX);
+        columns = columns.saturating_add(u32::from(loads.columns));
+        last = Some(product.op);
+        let arch = tables.arch(plan.arch).ok_or(PlanError::UnknownArch)?;
+        let memory = tensor::memory(tables, arch).map_err(|_| PlanError::UnknownArch)?;
+        let have = u32::from(memory.allocation.1);
+        let exceeded = PlanError::TensorMemory { op: product.op, need: columns, have };
+        let whole = tensor::allocation(memory, columns).map_err(|_| exceeded)?;
+        plan.tensor_columns = u16::try_from(whole).map_err(|_| exceeded)?;
+    }
+    let Some(op) = last else { return Ok(()) };
+    let arch = tables.arch(plan.arch).ok_or(PlanError::UnknownArch)?;
+    let memory = tensor::memory(tables, arch).map_err(|_| PlanError::UnknownArch)?;
+    let slot = plan.shared_bytes.checked_next_multiple_of(SLOT_ALIGN).ok_or(PlanError::UnknownArch)?;
+    let need = slot.saturating_add(u32::from(memory.shared_bytes));
+    if need > arch.shared.max_bytes {
+        return Err(PlanError::SharedMemory { op, need, have: arch.shared.max_bytes });
+    }
+    (plan.tensor_slot, plan.shared_bytes) = (slot, need);
     Ok(())
 }
 

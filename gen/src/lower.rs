@@ -186,6 +186,18 @@ fn more(more: &model::More) -> t::MatrixMore<'static> {
         })),
         shared: list(more.shared.iter().map(|s| t::SharedOperand { operand: s.operand, descriptor: text(&s.descriptor), access: s.access, along: s.along })),
         runs: more.runs,
+        tensor: more.tensor.as_ref().map(|own| {
+            one(t::TensorOperand {
+                tile: text(&own.tile),
+                descriptor: text(&own.descriptor),
+                word: own.word,
+                adds: own.adds,
+                one: own.one,
+                writes: own.writes,
+                reads: own.reads,
+                fetched: own.fetched,
+            })
+        }),
     }
 }
 

@@ -15,7 +15,7 @@ pub fn units(model: &HwModel) -> t::Units<'static> {
         features: list(u.features.iter().map(|name| text(name))),
         descriptors: list(u.descriptors.iter().map(descriptor)),
         operand_tiles: list(u.operand_tiles.iter().filter_map(|(fact, tile, mode)| Some(operand_tile(fact, tile, modes.get(*mode)?)))),
-        tensor_memories: list(u.tensor_memories.iter().map(memory)),
+        tensor_memories: list(u.tensor_memories.iter().map(|fact| memory(model, fact))),
         tensor_tiles: list(u.tensor_tiles.iter().map(|(fact, tile)| t::TensorTile {
             name: text(&fact.entry.name),
             feature: fact.feature,
@@ -37,6 +37,7 @@ pub fn units(model: &HwModel) -> t::Units<'static> {
             cells: layout(cells),
             tuple: layout(tuple),
             packed: fact.entry.packed,
+            load_atoms: loads(model, &fact.entry.loads),
             loads: (text(&fact.entry.loads.0), text(&fact.entry.loads.1)),
             stores: (text(&fact.entry.stores.0), text(&fact.entry.stores.1)),
             status: fact.status,
@@ -80,21 +81,35 @@ pub fn units(model: &HwModel) -> t::Units<'static> {
 pub(crate) fn atoms(units: &t::Units<'static>, features: &[t::FeatureId]) -> Vec<t::AtomId> {
     let moves = units.tiled_moves.iter().filter(|m| features.contains(&m.feature)).map(|m| m.atom);
     let own = |c: &t::CompletionObject<'static>| [c.init, c.expect, c.wait].into_iter().chain(c.publish.iter().map(|s| s.atom)).collect::<Vec<_>>();
-    moves.chain(units.completions.iter().filter(|c| features.contains(&c.feature)).flat_map(own)).collect()
+    let frames = units.tensor_memories.iter().filter(|m| features.contains(&m.feature)).flat_map(|m| [m.enter, m.leave, m.around]).flatten().map(|s| s.atom);
+    let loads = units.tensor_moves.iter().filter(|m| features.contains(&m.feature)).flat_map(|m| [Some(m.load_atoms.0), m.load_atoms.1]).flatten();
+    moves.chain(frames).chain(loads).chain(units.completions.iter().filter(|c| features.contains(&c.feature)).flat_map(own)).collect()
 }
 
 /// The facts that belong to some of `features`; `atom` says the new number of an atom.
 #[must_use]
 pub fn select(units: &t::Units<'static>, features: &[t::FeatureId], atom: impl Fn(t::AtomId) -> t::AtomId) -> t::Units<'static> {
     let has = |feature: &t::FeatureId| features.contains(feature);
+    let frame = |steps: &[t::FrameStep<'static>]| list(steps.iter().map(|step| t::FrameStep { atom: atom(step.atom), ..*step }));
     t::Units {
         features: units.features,
         descriptors: list(units.descriptors.iter().filter(|d| has(&d.feature)).copied()),
         swizzles: list(units.swizzles.iter().filter(|m| has(&m.feature)).copied()),
         operand_tiles: list(units.operand_tiles.iter().filter(|d| has(&d.feature)).copied()),
-        tensor_memories: list(units.tensor_memories.iter().filter(|d| has(&d.feature)).copied()),
+        tensor_memories: list(units.tensor_memories.iter().filter(|d| has(&d.feature)).map(|m| t::TensorMemory {
+            enter: frame(m.enter),
+            leave: frame(m.leave),
+            around: frame(m.around),
+            ..*m
+        })),
         tensor_tiles: list(units.tensor_tiles.iter().filter(|d| has(&d.feature)).copied()),
-        tensor_moves: list(units.tensor_moves.iter().filter(|d| has(&d.feature)).copied()),
+        tensor_moves: list(
+            units
+                .tensor_moves
+                .iter()
+                .filter(|d| has(&d.feature))
+                .map(|m| t::TensorMove { load_atoms: (atom(m.load_atoms.0), m.load_atoms.1.map(&atom)), ..*m }),
+        ),
         shapes: list(units.shapes.iter().filter(|d| has(&d.feature)).copied()),
         tensor_maps: list(units.tensor_maps.iter().filter(|d| has(&d.feature)).copied()),
         tiled_moves: list(units.tiled_moves.iter().filter(|m| has(&m.feature)).map(|m| t::TiledMove { atom: atom(m.atom), ..*m })),
@@ -182,8 +197,33 @@ fn operand_tile(fact: &Fact<s::OperandTile>, tile: &Tile, mode: &'static t::Swiz
     }
 }
 
-fn memory(fact: &Fact<s::TensorMemory>) -> t::TensorMemory {
+/// The atoms that load, and with one register.
+fn loads(model: &HwModel, (usual, one): &(crate::schema::Name, String)) -> (t::AtomId, Option<t::AtomId>) {
+    let find = |name: &crate::schema::Name| model.atom_names.get(name).map(t::AtomId);
+    let one = crate::schema::Name { value: one.clone(), span: usual.span };
+    (find(usual).unwrap_or(t::AtomId(0)), find(&one))
+}
+
+/// An atom whose operands have the names of what a frame fills.
+fn frame_step(model: &HwModel, name: &crate::schema::Name) -> Option<t::FrameStep<'static>> {
+    let atom = model.atom_names.get(name)?;
+    let operand = |name: &str| match name {
+        "slot" => t::FrameOperand::Slot,
+        "base" => t::FrameOperand::Base,
+        "columns" => t::FrameOperand::Columns,
+        "barrier" => t::FrameOperand::Barrier,
+        "phase" => t::FrameOperand::Phase,
+        "one" => t::FrameOperand::One,
+        "warp" => t::FrameOperand::Warp,
+        _ => t::FrameOperand::Unknown,
+    };
+    let operands = list(model.atom(t::AtomId(atom)).operands.iter().map(|o| operand(&o.name.value)));
+    Some(t::FrameStep { atom: t::AtomId(atom), operands })
+}
+
+fn memory(model: &HwModel, fact: &Fact<s::TensorMemory>) -> t::TensorMemory<'static> {
     let e = &fact.entry;
+    let steps = |names: &[crate::schema::Name]| list(names.iter().filter_map(|name| frame_step(model, name)));
     t::TensorMemory {
         feature: fact.feature,
         lanes: e.lanes,
@@ -193,6 +233,10 @@ fn memory(fact: &Fact<s::TensorMemory>) -> t::TensorMemory {
         lanes_per_warp: e.lanes_per_warp,
         warps: e.warps,
         allocation: e.allocation,
+        enter: steps(&e.enter),
+        leave: steps(&e.leave),
+        around: steps(&e.around),
+        shared_bytes: e.shared_bytes,
     }
 }
 

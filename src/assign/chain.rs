@@ -20,8 +20,10 @@ const NEVER: u32 = 1 << 28;
 impl Chooser<'_, '_, '_, '_> {
     /// How many numbers candidates of a product have.
     pub(super) fn candidates(&self) -> usize {
-        let Setting { arch, warps, .. } = self.setting;
-        arch.atoms.len().saturating_mul(usize::from(warps).saturating_add(1)).saturating_mul(2)
+        let Setting { tables, arch, warps, .. } = self.setting;
+        // A split over warps of each atom, or a form of loads from tensor memory.
+        let per_atom = usize::from(warps).saturating_add(1).max(tables.units.tensor_moves.len());
+        arch.atoms.len().saturating_mul(per_atom).saturating_mul(2)
     }
 
     /// A candidate of a product by its number: an atom, a split over warps, and whether it computes the transposed product. The
@@ -30,29 +32,32 @@ impl Chooser<'_, '_, '_, '_> {
         let Setting { tables, arch, wave, warps, .. } = self.setting;
         let program = self.program;
         let (swapped, number) = (number % 2 == 1, number / 2);
-        let per_atom = usize::from(warps).checked_add(1)?;
+        let per_atom = usize::from(warps).checked_add(1)?.max(tables.units.tensor_moves.len());
         let have = arch.atoms.get(number.checked_div(per_atom)?)?;
         let along_m = u8::try_from(number.checked_rem(per_atom)?).ok()?;
         let atom = tables.atom(have.atom).filter(|atom| atom.class == AtomClass::Matrix)?;
         if swapped && !self.is_chained(op) {
             return None;
         }
-        let shape = atom.product()?;
+        let shape = atom.product().or(atom.matrix.filter(|_| atom.tensor().is_some() && !swapped))?;
         let (a, b, c) = (program.operand(op, 0)?, program.operand(op, 1)?, program.operand(op, 2)?);
         let d = program.result(op, 0)?;
         let pair = |v: Value| program.type_of(v).shape.pair();
         let ((m, k), (_, n)) = (pair(a)?, pair(b)?);
         let dtype = |v: Value| program.type_of(v).dtype;
         let bits = |v: Value| dtype(v).and_then(|t| tables.dtype(t)).map_or(0, |t| t.bits);
-        let alone = warps.checked_sub(together(atom, shape.d)?)?;
         let takes = |operand: u8, v: Value| dtype(v).is_some_and(|dtype| atom.takes(operand, dtype));
         let (first, second) = if swapped { (b, a) } else { (a, b) };
         if !(takes(shape.a, first) && takes(shape.b, second) && takes(shape.c, c) && takes(shape.d, d)) {
             return None;
         }
-        let split = (along_m, alone.checked_sub(along_m)?);
         let tile = (u64::from(m), u64::from(n), u64::from(k));
         let widths = (bits(a), bits(b), bits(c));
+        if atom.tensor().is_some() {
+            return super::tensor::tensor_product(&self.setting, have.atom, atom, tile, widths, usize::from(along_m));
+        }
+        let alone = warps.checked_sub(together(atom, shape.d)?)?;
+        let split = (along_m, alone.checked_sub(along_m)?);
         let product = match swapped {
             false => Product::new(have.atom, atom, tile, widths, split),
             true => Product::swapped(have.atom, atom, tile, widths, split),
@@ -74,7 +79,7 @@ impl Chooser<'_, '_, '_, '_> {
     }
 
     /// Whether a product's result becomes an operand of another product, or one of its operands comes from another's result.
-    fn is_chained(&self, op: Op) -> bool {
+    pub(super) fn is_chained(&self, op: Op) -> bool {
         let products = || self.program.inside(self.function).filter(|o| self.program.role(*o) == OpRole::Matrix);
         products().any(|other| other != op && (self.feeds(op, other) || self.feeds(other, op)))
     }

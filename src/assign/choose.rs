@@ -209,8 +209,14 @@ impl Chooser<'_, '_, '_, '_> {
         for k in 0..self.plan.products.len() {
             let Some(op) = self.plan.products.get(k).map(|p| p.op) else { continue };
             let shared = self.in_shared(op)?;
+            let majors = shared.map(|given| given.is_some_and(|given| given.outer_major));
+            let tensor = match self.plan.products.get(k) {
+                Some(plan) => self.in_tensor(op, &plan.product, majors)?,
+                None => None,
+            };
             if let Some(product) = self.plan.products.get_mut(k) {
                 product.shared = shared;
+                product.tensor = tensor;
                 for (end, given) in product.ends.iter_mut().zip(shared) {
                     if let Some(given) = given {
                         *end = End::Shared(given.alloc);

@@ -8,10 +8,19 @@ use super::matrix::blocked;
 use crate::ir::{Op, Value};
 use crate::map::{Fragment, log2_exact};
 use crate::plan::{Candidate, End, FragmentPlan, Loser, Plan, PlanError, PlanPool, Product, ProductPlan, Reject};
+use crate::unit::tensor;
 use lanebook_tables::{OpRole, Space};
 
 /// How much dearer than others a register is that its class does not have.
 const OVERFULL: u32 = 1 << 12;
+
+/// A product as a candidate.
+fn named(product: &Product) -> Candidate {
+    match product.tensor {
+        Some(loads) => Candidate::Tensor(product.atom, loads.form),
+        None => Candidate::Matrix(product.atom, product.warps.0, product.warps.1),
+    }
+}
 
 impl Chooser<'_, '_, '_, '_> {
     /// Chooses an atom and a split over warps for each product.
@@ -68,10 +77,16 @@ impl Chooser<'_, '_, '_, '_> {
                 false => inputs.saturating_add(passing).saturating_sub(pool(a)).saturating_add(output.saturating_sub(pool(d))),
             };
             let cost = product.count().saturating_mul(each).saturating_mul(w.loop_trips.max(1)).saturating_add(held.saturating_mul(w.register));
+            // Loads from tensor memory stand behind the loop.
+            let fetched = product.tensor.map_or(0, |t| output.checked_shr(u32::from(t.registers)).unwrap_or(0));
+            let cost = cost.saturating_add(fetched.saturating_mul(w.instruction));
             cost.saturating_add(over.saturating_mul(w.register).saturating_mul(OVERFULL))
         };
         let is_native = |id| arch.atoms.iter().any(|have| have.atom == id && have.native);
         let numbers = self.candidates();
+        let columns = tensor::memory(tables, arch).map_or(0, |memory| u32::from(memory.columns));
+        let mut exhausted = None;
+        let may_stay = self.accumulator_home(op).is_some();
         let mut order: heapless::Vec<(u32, u16), MAX_PRODUCTS> = heapless::Vec::new();
         let mut why = PlanError::NoMatrixAtom(op);
         for native in [true, false] {
@@ -81,11 +96,23 @@ impl Chooser<'_, '_, '_, '_> {
             }
             for number in 0..numbers {
                 let Some(product) = self.candidate(op, number).filter(|p| is_native(p.atom) == native) else { continue };
+                if let Some(loads) = product.tensor {
+                    let (need, what) = (u32::from(loads.columns), Candidate::Tensor(product.atom, loads.form));
+                    if !may_stay {
+                        self.plan.lose(Loser { op, what, why: Reject::Accumulator, cost: 0 });
+                        continue;
+                    }
+                    if need > columns {
+                        exhausted = Some(PlanError::TensorMemory { op, need, have: columns });
+                        self.plan.lose(Loser { op, what, why: Reject::Columns { need, have: columns }, cost: 0 });
+                        continue;
+                    }
+                }
                 let registers = product.in_registers().map(Fragment::registers).max().unwrap_or(0);
                 if registers > MAX_REGISTERS {
                     let fewest = if let PlanError::Registers { registers, .. } = why { registers } else { u16::MAX };
                     why = PlanError::Registers { op, registers: registers.min(fewest), most: MAX_REGISTERS };
-                    let what = Candidate::Matrix(product.atom, product.warps.0, product.warps.1);
+                    let what = named(&product);
                     self.plan.lose(Loser { op, what, why: Reject::Registers { registers, most: MAX_REGISTERS }, cost: 0 });
                     continue;
                 }
@@ -103,7 +130,7 @@ impl Chooser<'_, '_, '_, '_> {
                 *place = last;
             }
             let Some(product) = self.candidate(op, usize::from(number)) else { continue };
-            let what = Candidate::Matrix(product.atom, product.warps.0, product.warps.1);
+            let what = named(&product);
             if best.is_some_and(|(_, least, _)| least <= base) {
                 self.plan.lose(Loser { op, what, why: Reject::Dearer, cost: base });
                 continue;
@@ -132,7 +159,7 @@ impl Chooser<'_, '_, '_, '_> {
                         Some((_, least, _)) if least <= cost => self.plan.lose(Loser { op, what, why: Reject::Dearer, cost }),
                         _ => {
                             if let Some((old, cost, _)) = best {
-                                let what = Candidate::Matrix(old.atom, old.warps.0, old.warps.1);
+                                let what = named(&old);
                                 self.plan.lose(Loser { op, what, why: Reject::Dearer, cost });
                             }
                             best = Some((product, cost, loose));
@@ -146,7 +173,7 @@ impl Chooser<'_, '_, '_, '_> {
                 }
             }
         }
-        let (product, _, loose) = best.ok_or(why)?;
+        let (product, _, loose) = best.ok_or(exhausted.unwrap_or(why))?;
         let uses = self.unit_uses(op, &product, [a, b]).ok_or(why)?;
         self.units.extend_from_slice(&uses).map_err(|_| full(PlanPool::Products, MAX_UNIT_USES))?;
         self.place_product(&product, [a, b, c, d], loose)?;
@@ -156,7 +183,7 @@ impl Chooser<'_, '_, '_, '_> {
         let [in_a, in_b] = product.shared;
         let ends = [given(self.plan, in_a, a)?, given(self.plan, in_b, b)?, index(self.plan, c)?, index(self.plan, d)?];
         let capacity = self.plan.products.capacity();
-        self.plan.products.push(ProductPlan { op, product, ends, shared: [None; 2] }).map_err(|_| full(PlanPool::Products, capacity))
+        self.plan.products.push(ProductPlan { op, product, ends, shared: [None; 2], tensor: None }).map_err(|_| full(PlanPool::Products, capacity))
     }
 
     fn place_product(&mut self, product: &Product, [a, b, c, d]: [Value; 4], loose: bool) -> Result<(), PlanError> {

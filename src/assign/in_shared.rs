@@ -29,6 +29,8 @@ pub(super) struct UnitUse<'t> {
     pub(super) block: (u8, u8),
     /// How the instruction takes it.
     pub(super) how: &'t SharedOperand<'t>,
+    /// Whether either coordinate may be contiguous.
+    pub(super) either: bool,
 }
 
 impl<'t> Chooser<'_, 't, '_, '_> {
@@ -51,7 +53,9 @@ impl<'t> Chooser<'_, 't, '_, '_> {
             let Some(how) = atom.more.and_then(|more| more.shared.iter().find(|s| s.operand == number)) else { continue };
             let (load, alloc, transposed) = self.loaded(product, value)?;
             let block = (log2_exact(u64::from(outer))?, log2_exact(u64::from(s.k))?);
-            out.push(UnitUse { product, load, alloc, transposed, is_a, block, how }).ok()?;
+            // The instruction says it, or its descriptor.
+            let either = how.along.is_some() || atom.tensor().is_some();
+            out.push(UnitUse { product, load, alloc, transposed, is_a, block, how, either }).ok()?;
         }
         Some(out)
     }
@@ -138,7 +142,7 @@ impl<'t> Chooser<'_, 't, '_, '_> {
         };
         let (tables, arch) = (self.setting.tables, self.setting.arch);
         let extent = |bits: u8| 1u32.checked_shl(u32::from(bits));
-        let major = if unit.how.along.is_some() { None } else { Some(Major::Depth) };
+        let major = if unit.either { None } else { Some(Major::Depth) };
         let size = (extent(unit.block.0)?, extent(unit.block.1)?);
         let found = operand::describe_steps(tables, arch, unit.how.descriptor, &layout.post, (size, shape.bits), major, step).ok()?;
         let word = found.word(tables, arch, unit.how.descriptor, 0).ok()?.pack().ok()?;

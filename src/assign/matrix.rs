@@ -43,12 +43,12 @@ impl Product {
         let b = operand_fragment(own(shape.b, tile_b, (sk, sn))?, tile_b, (rk, rn), Order::RowsFirst, (Some(warps.1), Skip(warps.0)), false)?;
         let c = accumulator_fragment(own(shape.c, tile_c, (sm, sn))?, tile_c, (rm, rn), warps, rows_first)?;
         let shared = [shape.a, shape.b].map(|number| atom.shared(number).is_some());
-        Some(Self { atom: id, shape, swapped: false, warps, together, repeats, panels, a, b, c, shared, cycles: atom.cost.cycles })
+        Some(Self { atom: id, shape, swapped: false, warps, together, repeats, panels, a, b, c, shared, tensor: None, cycles: atom.cost.cycles })
     }
 }
 
 /// The instance of an atom with as many columns as fit into `2^room`; the only one, where columns are no parameter.
-fn widest<'a>(atom: &'a Atom<'a>, room: u8) -> Option<Instance<'a>> {
+pub(super) fn widest<'a>(atom: &'a Atom<'a>, room: u8) -> Option<Instance<'a>> {
     if !atom.params().any(|(_, vary)| vary.grows.1) {
         return Some(atom.usual());
     }
@@ -71,18 +71,18 @@ pub(super) fn together(atom: &Atom<'_>, d: u8) -> Option<u8> {
 
 /// Which repeats come first in the register order.
 #[derive(Copy, Clone, PartialEq, Eq)]
-enum Order {
+pub(super) enum Order {
     RowsFirst,
     ColumnsFirst,
 }
 
 /// Warp bits that replicate the operand.
 #[derive(Copy, Clone)]
-struct Skip(u8);
+pub(super) struct Skip(pub(super) u8);
 
 /// The atom's own bits of an operand. One in shared memory has no bits in lanes and registers, and is the same for all
 /// `together` warps.
-fn atom_bits(instance: &Instance<'_>, number: u8, shape: TileShape, extents: (u16, u16), together: u8) -> Option<(Fragment, u8, u8)> {
+pub(super) fn atom_bits(instance: &Instance<'_>, number: u8, shape: TileShape, extents: (u16, u16), together: u8) -> Option<(Fragment, u8, u8)> {
     let rows = log2_exact(u64::from(extents.0))?;
     let cols = log2_exact(u64::from(extents.1))?;
     let mut out = Fragment::new(shape);
@@ -145,7 +145,14 @@ fn push_bits(fragment: &mut Fragment, shape: TileShape, rows: bool, first: u8, c
 
 /// A or B: `split` says how many warp bits divide the operand's own dimension and how many replicate it; `m_first` says
 /// whether the dividing bits are the low warp bits (A: warps along m are the low bits).
-fn operand_fragment(own: (Fragment, u8, u8), shape: TileShape, repeats: (u8, u8), order: Order, split: (Option<u8>, Skip), is_a: bool) -> Option<Fragment> {
+pub(super) fn operand_fragment(
+    own: (Fragment, u8, u8),
+    shape: TileShape,
+    repeats: (u8, u8),
+    order: Order,
+    split: (Option<u8>, Skip),
+    is_a: bool,
+) -> Option<Fragment> {
     let (mut out, rows, cols) = own;
     match order {
         Order::ColumnsFirst => {

@@ -20,6 +20,7 @@ pub mod mover;
 mod reduce;
 mod search;
 pub(crate) mod shape;
+mod tensor;
 mod tiled;
 mod written;
 

@@ -52,7 +52,8 @@ pub(super) fn described<'p>(
         return None;
     }
     let major = if given.outer_major { Major::Outer } else { Major::Depth };
-    if given.outer_major && how.along.is_none() {
+    // The instruction says which coordinate is contiguous, or its descriptor does.
+    if given.outer_major && how.along.is_none() && atom.tensor().is_none() {
         return None;
     }
     let form = operand::of(tables, arch, major, mode.name).ok()?;

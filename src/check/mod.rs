@@ -70,6 +70,12 @@
 //!     d))`, the swizzle applied to the address; that is `offset + M(e)` of the element e that A or B has there. Nothing may write the tile between its
 //!     load, for which nothing is emitted, and the product.
 //!
+//! 9c. *Accumulators in tensor memory.* The instruction descriptor's word, taken apart by the table's fields, says the product's shape,
+//!     types and orders. Block `ic` of the result stands `n` columns behind the one before it, its rows in the lanes that the table's tile
+//!     says, all inside the allocation, which is as large as one may be, and apart from other accumulators. C begins with zeros and
+//!     nothing else reads it. Load `i` of warp `w` begins at the cell of `F(first register of i, lane 0, w)`; where the table's form puts
+//!     lane l's register, it reads the cell of `F(p, l, w)`, in a lane that warp w reaches.
+//!
 //! # Elementwise operations
 //!
 //! 9b. All tiles of one have the same shape, and at each place of each lane of each warp the same element; at most the
@@ -114,10 +120,13 @@ mod movement;
 mod order;
 mod product;
 mod shape;
+mod tensor;
 mod tile;
 mod tiled;
 mod violation;
 
+#[cfg(test)]
+mod tensor_tests;
 #[cfg(test)]
 mod tests;
 
@@ -140,6 +149,8 @@ pub struct PlanSummary {
     pub products: u32,
     /// Operand elements of products that were compared.
     pub operands: u64,
+    /// Cells of tensor memory that loads were followed from.
+    pub cells: u64,
 }
 
 /// Replays a plan lane by lane.
@@ -163,6 +174,7 @@ pub fn plan(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>) -> 
                 let p = plan.products.iter().find(|p| p.op == op).ok_or(Violation::Missing(op))?;
                 out.operands = out.operands.saturating_add(product::product(tables, program, plan, p)?);
                 out.products = out.products.saturating_add(1);
+                out.cells = out.cells.saturating_add(tensor::accumulator(tables, program, plan, p)?);
             }
             OpRole::Elementwise => tile::elementwise(program, plan, op)?,
             OpRole::Reduce => shape::reduce(tables, program, plan, op)?,

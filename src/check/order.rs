@@ -5,13 +5,15 @@ use super::violation::Violation;
 use crate::compile::Compiled;
 use crate::emit::step::{Purpose, Slot, Step};
 use crate::ir::Program;
-use crate::plan::{End, Plan};
+use crate::plan::{End, Plan, ProductPlan};
 use lanebook_tables::{AccessId, Arch, Isa, Role, Space, SyncStep, Tables};
 
 /// Most loops of a kernel.
 const LOOPS: usize = 4;
 /// Most rules that one kind of access begins.
 const RULES: usize = 16;
+/// Columns of tensor memory among the places of accesses, above all of shared memory.
+const COLUMNS: u32 = 1 << 31;
 /// Most steps of one walk.
 const FUEL: u32 = 1 << 20;
 
@@ -42,6 +44,7 @@ pub fn steps(tables: &Tables<'_>, plan: &Plan<'_>, steps: &[Step]) -> Result<Ord
     let isa = tables.isa(arch.isa).ok_or(Violation::UnknownArch)?;
     let look = Look { tables, arch, isa, plan, steps };
     look.counts()?;
+    look.fetched()?;
     let loops = steps.iter().filter(|s| s.purpose != Purpose::Label && s.atom == isa.branch_if).count();
     if loops > LOOPS {
         return Err(Violation::Flow { step: u16::MAX });
@@ -156,10 +159,11 @@ impl Look<'_> {
             }
             for access in self.accesses(walk.at, step)?.into_iter().flatten() {
                 let apart = !shares_bytes(producer.bytes, access.bytes) || !(producer.writes || access.writes);
-                // Inside one execution of one operation only the halves of an exchange conflict.
+                // Inside one execution of one operation only the halves of an exchange conflict, and what a product has added up with its own loads.
                 let together = walk.turns == from.turns && Some(step.origin) == origin;
                 let halves = self.plan.exchanges.iter().any(|e| Some(step.origin) == u16::try_from(e.op.index()).ok()) && producer.writes != access.writes;
-                if apart || (together && !halves) {
+                let fetches = producer.bytes.0 & COLUMNS != 0 && access.kind != producer.kind;
+                if apart || (together && !halves && !fetches) {
                     continue;
                 }
                 let at = narrow(walk.at);
@@ -204,9 +208,9 @@ impl Look<'_> {
         true
     }
 
-    /// The shared tiles that a step touches.
-    fn accesses(&self, at: usize, step: &Step) -> Result<[Option<Access>; 2], Violation> {
-        let mut out = [None, None];
+    /// The shared tiles and accumulators that a step touches.
+    fn accesses(&self, at: usize, step: &Step) -> Result<[Option<Access>; 3], Violation> {
+        let mut out = [None; 3];
         if step.purpose == Purpose::Label {
             return Ok(out);
         }
@@ -225,13 +229,21 @@ impl Look<'_> {
             return Ok(out);
         }
         let Some(movement) = atom.movement.as_ref() else {
-            let (Some(shape), true) = (atom.matrix, atom.more.is_some_and(|more| !more.shared.is_empty())) else { return Ok(out) };
+            let (Some(shape), true) = (atom.matrix, atom.more.is_some_and(|more| !more.shared.is_empty())) else {
+                if let Some(place) = out.first_mut() {
+                    *place = self.load_of(step).and_then(|p| self.accumulator(p, false));
+                }
+                return Ok(out);
+            };
             let own = |p: &&crate::plan::ProductPlan| p.op.index() == usize::from(step.origin) && p.product.atom == step.atom;
             let product = self.plan.products.iter().find(own).ok_or(stray)?;
             for ((place, number), given) in out.iter_mut().zip([shape.a, shape.b]).zip(product.shared) {
                 let Some(how) = atom.shared(number) else { continue };
                 let a = given.and_then(|given| self.plan.allocs.get(usize::from(given.alloc))).ok_or(stray)?;
                 *place = Some(Access { bytes: (a.offset, a.bytes), kind: how.access, writes: false, signal: None });
+            }
+            if let Some(place) = out.last_mut() {
+                *place = self.accumulator(product, true);
             }
             return Ok(out);
         };
@@ -253,6 +265,47 @@ impl Look<'_> {
             *place = Some(Access { bytes: (a.offset, a.bytes), kind: side.access, writes, signal: None });
         }
         Ok(out)
+    }
+
+    /// The product whose accumulator a step loads from tensor memory.
+    fn load_of(&self, step: &Step) -> Option<&ProductPlan> {
+        let loads = |p: &&ProductPlan| {
+            let form = p.product.tensor.and_then(|loads| self.tables.units.tensor_moves.get(usize::from(loads.form)));
+            form.is_some_and(|form| form.load_atoms.0 == step.atom || form.load_atoms.1 == Some(step.atom))
+        };
+        self.plan.products.iter().filter(|p| p.op.index() == usize::from(step.origin)).find(loads)
+    }
+
+    /// A product's accumulators as something that is accessed: columns, above all bytes of shared memory.
+    fn accumulator(&self, p: &ProductPlan, writes: bool) -> Option<Access> {
+        let own = self.tables.atom(p.product.atom)?.tensor()?;
+        let bytes = (COLUMNS | u32::from(p.tensor?.first), u32::from(p.product.tensor?.columns));
+        Some(Access { bytes, kind: if writes { own.writes } else { own.reads }, writes, signal: None })
+    }
+
+    /// Registers that loads from tensor memory fill are not touched before the wait for them, and there are as many loads as it takes.
+    fn fetched(&self) -> Result<(), Violation> {
+        for p in self.plan.products.iter() {
+            let Some(loads) = p.product.tensor else { continue };
+            let own = self.tables.atom(p.product.atom).and_then(|a| a.tensor()).ok_or(Violation::Missing(p.op))?;
+            let rule = self.arch.sync.iter().find(|r| r.producer == own.reads && r.consumer == own.fetched);
+            let wait = rule.and_then(|r| r.steps.first()).ok_or(Violation::NoRule { producer: own.reads, consumer: own.fetched, step: 0 })?;
+            let want = u32::from(p.product.c.registers()).checked_shr(u32::from(loads.registers)).unwrap_or(0);
+            let mut found = 0u32;
+            for (at, step) in self.steps.iter().enumerate().filter(|(_, s)| s.purpose != Purpose::Label && self.load_of(s).is_some_and(|q| q.op == p.op)) {
+                found = found.saturating_add(1);
+                let filled = step.args.first().copied();
+                let touches = |later: &Step| later.args.iter().any(|arg| overlap(filled, *arg));
+                let until = self.steps.iter().skip(at.saturating_add(1)).take_while(|s| s.purpose == Purpose::Label || s.atom != wait.atom);
+                let Some(early) = until.into_iter().position(touches) else { continue };
+                let consumer = narrow(at.saturating_add(1).saturating_add(early));
+                return Err(Violation::Race { producer: narrow(at), consumer, missing: wait.atom, trips: 0 });
+            }
+            if found != want {
+                return Err(Violation::Count { op: p.op, atom: p.product.atom, want, found });
+            }
+        }
+        Ok(())
     }
 
     /// Goes to the next step of a walk.
@@ -285,6 +338,18 @@ impl Look<'_> {
         let label = branch.args.iter().find(|a| matches!(a, Slot::Label(_)))?;
         self.steps.iter().position(|s| s.purpose == Purpose::Label && s.args.first() == Some(label))
     }
+}
+
+/// Whether two operands have a register in common.
+fn overlap(a: Option<Slot>, b: Slot) -> bool {
+    let run = |slot: Slot| match slot {
+        Slot::Reg { class, count, first } => Some((class, u32::from(first), u32::from(first).saturating_add(u32::from(count)))),
+        // Where it goes is not looked up: it may reach all that follows.
+        Slot::Spread { class, first, .. } => Some((class, u32::from(first), u32::MAX)),
+        _ => None,
+    };
+    let (Some(a), Some(b)) = (a.and_then(run), run(b)) else { return false };
+    a.0 == b.0 && a.1 < b.2 && b.1 < a.2
 }
 
 pub(super) fn narrow(step: usize) -> u16 {

@@ -30,6 +30,8 @@ enum From<'p> {
     Registers { layout: &'p LayoutRef<'p>, pitch: u64, registers: u32 },
     /// In a tile in shared memory, as a descriptor says.
     Shared(Described<'p>),
+    /// In tensor memory: block after block of the result, rows and columns as they stand there.
+    Tensor(&'p ProductPlan),
 }
 
 /// An element as the unit finds it.
@@ -68,6 +70,10 @@ impl Side<'_> {
                     }
                 }
                 Some(Found { element, place: (lane, bit, warp) })
+            }
+            From::Tensor(plan) => {
+                let element = super::tensor::element(&plan.product, block, (row, col));
+                Some(Found { element, place: (0, 0, warp) })
             }
             From::Shared(described) => {
                 let element = described.at(self.fragment, (row, col), block, warp)?;
@@ -125,6 +131,10 @@ pub(super) fn product(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Pla
             let f = plan.fragments.get(usize::from(index)).ok_or(Violation::Missing(op))?;
             if Some(f.value) != value {
                 return Err(misplaced);
+            }
+            if p.product.tensor.is_some() && k >= 2 {
+                *side = Some(Side { from: From::Tensor(p), fragment: &f.fragment, number: k, together: p.product.together, swapped: false });
+                continue;
             }
             // D's layout is C's: it may be said once. The table has the instance with the most columns; its rows are as far apart in others.
             let operand = |number: u8| atom.operands.get(usize::from(number)).filter(|o| o.layout.is_some());

@@ -244,6 +244,48 @@ pub enum Violation {
         /// The position along k.
         k: u32,
     },
+    /// An accumulator's place: what begins it, who reads it, or its allocation is not as it must be.
+    Accumulator {
+        /// The operation.
+        op: Op,
+        /// Its first column.
+        first: u32,
+        /// Its columns.
+        columns: u32,
+        /// Columns of the allocation.
+        allocated: u32,
+    },
+    /// A field of an instruction descriptor says something else than the product.
+    Instruction {
+        /// The operation.
+        op: Op,
+        /// Number of the field; 255: bits of no field.
+        field: u8,
+    },
+    /// A load from tensor memory reads another cell than the element's.
+    Cell {
+        /// The operation.
+        op: Op,
+        /// Warp.
+        warp: u8,
+        /// Lane.
+        lane: u8,
+        /// Register of the tile.
+        register: u16,
+        /// Lane and column of tensor memory where the element is.
+        want: (u16, u16),
+        /// Lane and column that is read.
+        found: (u16, u16),
+    },
+    /// A warp would have to load a lane of tensor memory that it does not reach.
+    Reach {
+        /// The operation.
+        op: Op,
+        /// Warp.
+        warp: u8,
+        /// The lane of tensor memory.
+        lane: u16,
+    },
     /// A lane does not hold, in the smaller tile of a reduction or repetition, what it holds or wants in the larger one.
     Slice {
         /// The operation.

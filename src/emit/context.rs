@@ -139,6 +139,8 @@ pub struct Context<'a, 't, 'p, 's> {
     pub label: u16,
     /// Operands of products are loaded slice by slice where they can be: fewer registers at once.
     pub slices: bool,
+    /// What a kernel with accumulators in tensor memory keeps.
+    pub tensor: Option<super::tensor::TensorFrame>,
 }
 
 impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
@@ -181,6 +183,7 @@ impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
             elected: None,
             label: 0,
             slices: false,
+            tensor: None,
         };
         out.enter()?;
         Ok(out)

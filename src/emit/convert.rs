@@ -24,7 +24,7 @@ impl Context<'_, '_, '_, '_> {
     /// Orders one half of an exchange after what is open.
     fn meet_half(&mut self, op: Op, half: &MovePlan, open: &mut Open, emit: bool) -> Result<(), EmitError> {
         let touched = self.touched_by(half).ok_or(EmitError::Unplanned(op))?;
-        self.meet_all(&[touched], open, emit)
+        self.meet_all(&[touched], open, emit).map(|_| ())
     }
 
     /// What an exchange opens and needs, without emitting it.

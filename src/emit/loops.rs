@@ -89,6 +89,7 @@ impl Context<'_, '_, '_, '_> {
             for inner in self.program.inside(op) {
                 self.meet(inner, &mut end, false)?;
                 self.rehearse_exchange(inner, &mut end)?;
+                self.rehearse_fetch(op, inner, &mut end)?;
             }
             let _ = end.take_waits();
             if !end.exceeds(open) {

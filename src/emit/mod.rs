@@ -24,6 +24,7 @@ mod slices;
 mod source;
 pub mod step;
 mod sync;
+mod tensor;
 mod text;
 mod tiled;
 mod tiles;

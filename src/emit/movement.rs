@@ -52,28 +52,41 @@ impl Context<'_, '_, '_, '_> {
                 let _ = out.push(Touched { from: tile.offset, to: tile.offset.saturating_add(tile.bytes), kind: how.access, writes: false, completion: None });
             }
         }
+        if let Some(accumulator) = self.touched_in_tensor(product, false) {
+            let _ = out.push(accumulator);
+        }
     }
 
-    pub(super) fn meet(&mut self, op: Op, open: &mut Open, emit: bool) -> Result<(), EmitError> {
+    /// Orders an operation after what is open; whether a barrier stands between.
+    pub(super) fn meet(&mut self, op: Op, open: &mut Open, emit: bool) -> Result<bool, EmitError> {
         let touched = self.touched(op);
-        self.meet_all(touched.as_slice(), open, emit)
+        let barrier = self.meet_all(touched.as_slice(), open, emit)?;
+        self.completed(op, open);
+        Ok(barrier)
     }
 
     /// Orders accesses after everything open that they conflict with.
-    pub(super) fn meet_all(&mut self, touched: &[Touched], open: &mut Open, emit: bool) -> Result<(), EmitError> {
+    pub(super) fn meet_all(&mut self, touched: &[Touched], open: &mut Open, emit: bool) -> Result<bool, EmitError> {
         if touched.is_empty() {
-            return Ok(());
+            return Ok(false);
         }
         let (tables, arch) = (self.machine.tables, self.machine.arch);
         let wanted = open.meet(tables, arch, touched)?;
+        let has_barrier = wanted.iter().any(|w| matches!(w, Wanted::Step(step) if step.barrier));
         if !emit {
-            return Ok(());
+            return Ok(has_barrier);
         }
+        self.carry_out(&wanted)?;
+        Ok(has_barrier)
+    }
+
+    /// The steps that have to stand here, barriers last.
+    pub(super) fn carry_out(&mut self, wanted: &[Wanted<'_>]) -> Result<(), EmitError> {
         for barrier in [false, true] {
-            for wanted in &wanted {
+            for wanted in wanted {
                 self.steps.purpose = Purpose::Sync;
                 match wanted {
-                    Wanted::Step(step) if step.barrier == barrier => push(tables, step, &mut self.steps)?,
+                    Wanted::Step(step) if step.barrier == barrier => push(self.machine.tables, step, &mut self.steps)?,
                     Wanted::Wait(number) if !barrier => self.wait(*number)?,
                     _ => {}
                 }
@@ -97,7 +110,7 @@ impl Context<'_, '_, '_, '_> {
         self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
         if self.is_sliced(op) {
             // The product that reads the tile loads it; what must stand before the load stands here.
-            return self.meet(op, open, true);
+            return self.meet(op, open, true).map(|_| ());
         }
         if plan.tiled.is_some() {
             return self.tiled_movement(&plan, open);

@@ -16,6 +16,9 @@ impl Context<'_, '_, '_, '_> {
         let plan: ProductPlan = *self.plan.product_of(op).ok_or(EmitError::Unplanned(op))?;
         let atom = self.machine.tables.atom(plan.product.atom).ok_or(EmitError::Unplanned(op))?;
         self.prepare_product(&plan)?;
+        if let Some(place) = plan.tensor {
+            return self.product_in_tensor(op, &plan, &place, open);
+        }
         self.meet(op, open, true)?;
         let number = u16::try_from(op.index()).unwrap_or(u16::MAX);
         self.steps.origin = number;
@@ -130,7 +133,7 @@ impl Context<'_, '_, '_, '_> {
         Ok(out)
     }
 
-    fn descriptor(&self, op: Op, side: u8, block: u16) -> Option<Reg> {
+    pub(super) fn descriptor(&self, op: Op, side: u8, block: u16) -> Option<Reg> {
         let number = u16::try_from(op.index()).ok()?;
         let key = Some((u32::from(block), 0, 0));
         self.addresses.iter().find(|a| a.op == number && a.side == side && a.key == key).map(|a| a.reg)
@@ -151,7 +154,7 @@ impl Context<'_, '_, '_, '_> {
                 self.prepare_descriptors(plan.op, side, fragment, &given, how)?;
             }
         }
-        Ok(())
+        self.prepare_accumulators(plan)
     }
 
     fn prepare_descriptors(&mut self, op: Op, side: u8, fragment: &Fragment, given: &InShared, how: &SharedOperand<'_>) -> Result<(), EmitError> {

@@ -5,7 +5,7 @@
 //! with what its own end leaves open added to what stands open before it.
 
 use super::step::{Missing, Slot, StepError, Steps, int};
-use lanebook_tables::{AccessId, Arch, SyncRule, SyncStep, Tables};
+use lanebook_tables::{AccessId, Arch, AtomId, SyncRule, SyncStep, Tables};
 
 /// An access to a shared tile.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -116,6 +116,31 @@ impl Open {
         }
         out
     }
+
+    /// The steps of the rule for these kinds have been carried out: accesses are over to which another rule would bring nothing more.
+    pub fn carried_out(&mut self, arch: &Arch<'_>, producer: AccessId, consumer: AccessId) {
+        let done = rule(arch, producer, consumer).map_or(&[][..], |r| r.steps);
+        let over = |kind: AccessId| {
+            let mut rules = arch.sync.iter().filter(|r| r.producer == kind && !r.steps.is_empty()).peekable();
+            rules.peek().is_some() && rules.all(|r| r.steps.iter().all(|step| done.iter().any(|d| d.atom == step.atom && d.immediates == step.immediates)))
+        };
+        self.list.retain(|t| !over(t.kind));
+    }
+}
+
+/// The steps between an access of one kind and one of another, with operands as `known` gives them by atom and number.
+pub fn between(
+    tables: &Tables<'_>,
+    arch: &Arch<'_>,
+    (producer, consumer): (AccessId, AccessId),
+    steps: &mut Steps<'_>,
+    known: impl Fn(AtomId, usize) -> Option<Slot>,
+) -> Result<(), StepError> {
+    let missing = StepError::NoAtom(Missing::Sync { producer: producer.0, consumer: consumer.0 });
+    for step in rule(arch, producer, consumer).ok_or(missing)?.steps {
+        push_known(tables, step.atom, step.immediates, steps, |number| known(step.atom, number))?;
+    }
+    Ok(())
 }
 
 /// What stands around the work of a unit that runs beside the lanes: the table's steps for its kind of access as a consumer
@@ -142,17 +167,22 @@ fn rule<'t>(arch: &Arch<'t>, producer: AccessId, consumer: AccessId) -> Option<&
 }
 
 pub(super) fn push(tables: &Tables<'_>, step: &SyncStep<'_>, steps: &mut Steps<'_>) -> Result<(), StepError> {
+    push_known(tables, step.atom, step.immediates, steps, |_| None)
+}
+
+/// A step whose operands are given by their numbers; immediates in their order, the greatest where there are too few.
+pub fn push_known(tables: &Tables<'_>, id: AtomId, immediates: &[i32], steps: &mut Steps<'_>, known: impl Fn(usize) -> Option<Slot>) -> Result<(), StepError> {
     use lanebook_tables::Role;
-    let atom = tables.atom(step.atom).ok_or(StepError::NoAtom(Missing::Frame))?;
+    let atom = tables.atom(id).ok_or(StepError::NoAtom(Missing::Frame))?;
     let mut args: heapless::Vec<Slot, { super::step::MAX_ARGS }> = heapless::Vec::new();
-    let mut values = step.immediates.iter();
+    let mut values = immediates.iter();
     for (k, operand) in atom.operands.iter().enumerate() {
-        let refuse = StepError::Operand { atom: step.atom, operand: u8::try_from(k).unwrap_or(u8::MAX) };
+        let refuse = StepError::Operand { atom: id, operand: u8::try_from(k).unwrap_or(u8::MAX) };
         let slot = match operand.role {
             Role::Immediate => int(values.next().map_or(operand.range.1, |v| i64::from(*v))).ok_or(refuse)?,
-            _ => Slot::None,
+            _ => known(k).unwrap_or_default(),
         };
         args.push(slot).map_err(|_| refuse)?;
     }
-    steps.append(step.atom, &args)
+    steps.append(id, &args)
 }

@@ -47,6 +47,9 @@ impl Context<'_, '_, '_, '_> {
 
     /// Registers for the tile that a loop carries, holding its start.
     pub(super) fn start_carried(&mut self, op: Op, init: Value, argument: Value) -> Result<(), EmitError> {
+        if self.plan.in_tensor(self.program, argument).is_some() {
+            return Ok(());
+        }
         let Some((_, fragment)) = self.plan.fragment_of(argument) else { return Ok(()) };
         let class = self.tile_class(argument)?;
         let reg = self.tile(op, class, fragment)?;

@@ -19,6 +19,7 @@ impl Context<'_, '_, '_, '_> {
     pub fn function(&mut self, function: Op) -> Result<(), EmitError> {
         let mut open = Open::default();
         self.make_completions()?;
+        self.enter_tensor(function)?;
         let mut loops: heapless::Vec<OpenLoop, MAX_DEPTH> = heapless::Vec::new();
         let mut at = self.program.body(function).and_then(|body| self.program.first(body));
         while let Some(op) = at {
@@ -52,6 +53,7 @@ impl Context<'_, '_, '_, '_> {
                             self.settled.clear();
                             self.remember_variables();
                         }
+                        self.fetch_carried(l.parts.op, &mut open)?;
                         at = self.program.next(l.parts.op);
                         continue;
                     }
@@ -64,6 +66,7 @@ impl Context<'_, '_, '_, '_> {
             return Err(EmitError::Unplanned(function));
         }
         self.wait_for_open(&mut open)?;
+        self.leave_tensor(function)?;
         self.steps.purpose = Purpose::Control;
         let end = self.machine.isa.end;
         Ok(self.steps.append(end, &[])?)

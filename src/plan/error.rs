@@ -71,6 +71,15 @@ pub enum PlanError {
         /// Bytes the architecture has.
         have: u32,
     },
+    /// Tensor memory is exceeded: an allocation is a power of two of its columns, and a block has no more.
+    TensorMemory {
+        /// The product whose accumulator no longer fits.
+        op: Op,
+        /// Columns needed up to and including it.
+        need: u32,
+        /// Columns the architecture has.
+        have: u32,
+    },
     /// Lent storage is full.
     Capacity {
         /// Which.

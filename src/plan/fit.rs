@@ -131,6 +131,15 @@ pub enum Reject {
     },
     /// No descriptor of the matrix unit describes this layout.
     Descriptor,
+    /// The accumulator cannot stay in tensor memory: it does not begin with zeros, or something else needs it meanwhile.
+    Accumulator,
+    /// Tensor memory has fewer columns.
+    Columns {
+        /// Columns wanted.
+        need: u32,
+        /// Columns there are.
+        have: u32,
+    },
     /// The tile has no such movement (its form of addressing is not available here).
     Form,
     /// The tile is too large for the planner's limits.

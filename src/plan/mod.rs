@@ -5,11 +5,13 @@
 mod error;
 mod fit;
 mod product;
+mod tensor;
 mod tiled;
 
 pub use error::{PlanError, PlanPool, Unwritable};
 pub use fit::{Fit, Reject};
 pub use product::Product;
+pub use tensor::{InTensor, TensorLoads};
 pub use tiled::{MAP_RANK, MapPlan, TiledPlan};
 
 use crate::ir::{Op, Value};
@@ -124,6 +126,8 @@ pub struct ProductPlan {
     pub ends: [End; 4],
     /// Of A and B in shared memory, how.
     pub shared: [Option<InShared>; 2],
+    /// C and D in tensor memory, how. Their ends then say how they are distributed once they are fetched.
+    pub tensor: Option<InTensor>,
 }
 
 /// An operand of a product that a matrix unit reads from shared memory through a descriptor.
@@ -214,6 +218,8 @@ pub enum Candidate {
     Shared(SharedLayout),
     /// A matrix atom with log2 of the warps along m and n.
     Matrix(AtomId, u8, u8),
+    /// Matrix atom with its accumulator in tensor memory, and the form of the loads as an index into the tables.
+    Tensor(AtomId, u8),
     /// A width, in elements (as log2) a lane, for a tile that may be distributed freely.
     Blocked(u8),
 }
@@ -254,6 +260,10 @@ pub struct Plan<'s> {
     pub shared_bytes: u32,
     /// Alignment of the shared segment.
     pub shared_align: u32,
+    /// Columns of tensor memory that the kernel allocates; set by placement, 0 = none.
+    pub tensor_columns: u16,
+    /// Where the words that tensor memory needs in shared memory start; set by placement.
+    pub tensor_slot: u32,
 }
 
 impl Plan<'_> {
@@ -271,6 +281,8 @@ impl Plan<'_> {
         self.losers_dropped = 0;
         self.shared_bytes = 0;
         self.shared_align = 0;
+        self.tensor_columns = 0;
+        self.tensor_slot = 0;
     }
 
     /// The fragment of a register value.
@@ -309,6 +321,16 @@ impl Plan<'_> {
     #[must_use]
     pub fn is_absorbed(&self, load: Op) -> bool {
         self.products.iter().flat_map(|p| p.shared).flatten().any(|given| given.load == load)
+    }
+
+    /// The product whose accumulator a value is that no register holds: its C, its D, and what carries them.
+    #[must_use]
+    pub fn in_tensor(&self, program: &crate::ir::Program<'_, '_>, value: Value) -> Option<&ProductPlan> {
+        self.products.iter().find(|p| {
+            let Some(tensor) = p.tensor else { return false };
+            let is_d = program.result(p.op, 0) == Some(value) && tensor.carrier.is_some();
+            is_d || program.operand(p.op, 2) == Some(value)
+        })
     }
 
     /// Keeps a loser's reason; counts it when there is no room.

@@ -1,5 +1,6 @@
 //! A matrix product as instances of one atom.
 
+use super::TensorLoads;
 use crate::map::Fragment;
 use lanebook_tables::{AtomId, MatrixShape};
 
@@ -29,6 +30,8 @@ pub struct Product {
     pub c: Fragment,
     /// Whether A and B are read from shared memory.
     pub shared: [bool; 2],
+    /// Where C and D are in tensor memory: how they are fetched into the registers that `c` describes.
+    pub tensor: Option<TensorLoads>,
     /// Cycles of one instance; 0 = not known.
     pub cycles: u16,
 }

@@ -1,15 +1,17 @@
 //! Tensor memory: where tiles lie in it, what can be allocated, what a warp reaches, and the shapes of products.
 
+use super::descriptor::Word;
 use super::tile::{self, Values};
-use super::{Error, has};
+use super::{Error, descriptor_named, has};
+use crate::map::log2_exact;
 use lanebook_layout::{AxisId, Int, Iter, Layout};
-use lanebook_tables::{Arch, Tables, TensorMemory, TensorMove, TensorTile, TileLayout, UnitShape};
+use lanebook_tables::{Arch, FieldRole, Major, Tables, TensorMemory, TensorMove, TensorTile, TileLayout, UnitShape};
 
 /// The architecture's tensor memory.
 ///
 /// # Errors
 /// [`Error::Absent`].
-pub fn memory<'a>(tables: &Tables<'a>, arch: &Arch<'_>) -> Result<&'a TensorMemory, Error> {
+pub fn memory<'a>(tables: &Tables<'a>, arch: &Arch<'_>) -> Result<&'a TensorMemory<'a>, Error> {
     tables.units.tensor_memories.iter().find(|m| has(arch, m.feature)).ok_or(Error::Absent)
 }
 
@@ -49,7 +51,7 @@ pub fn layout(tile: &TensorTile<'_>, rows: u32, columns: u32, second: bool) -> R
 ///
 /// # Errors
 /// [`Error::Columns`] for a column outside, [`Error::Unaligned`] for a lane outside the memory (what it must stay below).
-pub fn address(memory: &TensorMemory, lane: u32, column: u32) -> Result<u32, Error> {
+pub fn address(memory: &TensorMemory<'_>, lane: u32, column: u32) -> Result<u32, Error> {
     if column >= u32::from(memory.columns) {
         return Err(Error::Columns { found: column, low: 0, high: u32::from(memory.columns).saturating_sub(1) });
     }
@@ -64,7 +66,7 @@ pub fn address(memory: &TensorMemory, lane: u32, column: u32) -> Result<u32, Err
 ///
 /// # Errors
 /// [`Error::Columns`] for none, or more than there are.
-pub fn allocation(memory: &TensorMemory, columns: u32) -> Result<u32, Error> {
+pub fn allocation(memory: &TensorMemory<'_>, columns: u32) -> Result<u32, Error> {
     let (low, high) = (u32::from(memory.allocation.0), u32::from(memory.allocation.1));
     let refused = Error::Columns { found: columns, low, high };
     if columns == 0 {
@@ -76,7 +78,7 @@ pub fn allocation(memory: &TensorMemory, columns: u32) -> Result<u32, Error> {
 
 /// The lanes that a warp reaches by loads and stores: the first, and how many.
 #[must_use]
-pub fn reach(memory: &TensorMemory, warp: u32) -> (u32, u32) {
+pub fn reach(memory: &TensorMemory<'_>, warp: u32) -> (u32, u32) {
     let part = warp.checked_rem(u32::from(memory.warps)).unwrap_or(0);
     (part.saturating_mul(u32::from(memory.lanes_per_warp)), u32::from(memory.lanes_per_warp))
 }
@@ -85,7 +87,7 @@ pub fn reach(memory: &TensorMemory, warp: u32) -> (u32, u32) {
 ///
 /// # Errors
 /// [`Error::Reach`] with the first lane that it does not reach.
-pub fn reaches(memory: &TensorMemory, warp: u32, lane: u32, lanes: u32) -> Result<(), Error> {
+pub fn reaches(memory: &TensorMemory<'_>, warp: u32, lane: u32, lanes: u32) -> Result<(), Error> {
     let (first, count) = reach(memory, warp);
     let end = first.saturating_add(count);
     let last = lane.saturating_add(lanes.saturating_sub(1));
@@ -151,6 +153,91 @@ pub fn shape<'a>(tables: &Tables<'a>, arch: &Arch<'_>, product: &Product<'_>) ->
         return Ok((shape, tile_named(tables, arch, tile)?));
     }
     Err(refused)
+}
+
+/// The instruction descriptor of a product: `types` of A, B and D by name, which coordinate of A and of B is contiguous.
+///
+/// # Errors
+/// [`Error::Absent`] if the architecture has no such descriptor; [`Error::NoWord`] for a type or an order that it does not know,
+/// [`Error::Range`] or [`Error::Step`] for a shape that its fields do not hold.
+pub fn instruction(
+    tables: &Tables<'_>,
+    arch: &Arch<'_>,
+    descriptor: &str,
+    (rows, columns): (u16, u16),
+    types: [&str; 3],
+    majors: [Major; 2],
+) -> Result<u32, Error> {
+    let table = descriptor_named(tables, arch, descriptor)?;
+    let mut word = Word::new(table);
+    for (number, field) in (0u8..).zip(table.fields) {
+        match field.role {
+            FieldRole::Rows => word.set_at(number, u64::from(rows))?,
+            FieldRole::Columns => word.set_at(number, u64::from(columns))?,
+            FieldRole::Type(of) => word.set_word(field.name, types.get(usize::from(of)).ok_or(Error::NoField)?)?,
+            FieldRole::Major(of) => {
+                let major = majors.get(usize::from(of)).ok_or(Error::NoField)?;
+                word.set_word(field.name, if *major == Major::Depth { "depth" } else { "outer" })?;
+            }
+            FieldRole::Plain | FieldRole::Start | FieldRole::Pattern(_) | FieldRole::Swizzle => {}
+        }
+    }
+    u32::try_from(word.pack()?).map_err(|_| Error::NoField)
+}
+
+/// The lane of tensor memory that a row of a tile adds, for tiles whose rows lie in lanes and whose columns lie side by side in columns; else
+/// `None`.
+#[must_use]
+pub fn row_lane(tile: &TensorTile<'_>, row: u32) -> Option<u32> {
+    let [rows, _] = *tile.layout.dims else { return None };
+    let (of_rows, of_columns) = tile.layout.iters.split_at_checked(usize::from(rows))?;
+    let [column] = of_columns else { return None };
+    if (column.axis, column.stride.factor, column.stride.param) != (AxisId::TCOL, 1, 0) || !tile.layout.replicas.is_empty() {
+        return None;
+    }
+    let (mut rest, mut lane) = (row, 0u32);
+    for it in of_rows.iter().rev() {
+        if it.axis != AxisId::TLANE || it.extent.param != 0 || it.stride.param != 0 {
+            return None;
+        }
+        lane = lane.checked_add(rest.checked_rem(it.extent.factor)?.checked_mul(it.stride.factor)?)?;
+        rest = rest.checked_div(it.extent.factor)?;
+    }
+    (rest == 0).then_some(lane)
+}
+
+/// Most bits of a load's coordinate.
+pub const MAX_MOVE_BITS: usize = 16;
+
+/// One bit of what a load moves.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct MoveBit {
+    /// Of the lane of tensor memory (else of the column), as log2.
+    pub lane_cell: bool,
+    /// See `lane_cell`.
+    pub cell: u8,
+    /// Of the warp's lane (else of the number of the 32-bit register), as log2.
+    pub lane: bool,
+    /// See `lane`.
+    pub place: u8,
+}
+
+/// The bits of a load or store for a count, without packing; a form that takes an offset takes `count` for it, so that its parts follow each
+/// other. `None` if its extents and steps are no powers of two.
+#[must_use]
+pub fn move_bits(form: &TensorMove<'_>, count: u16) -> Option<heapless::Vec<MoveBit, MAX_MOVE_BITS>> {
+    let mut out = heapless::Vec::new();
+    let amount = |a: lanebook_tables::Amount| u32::from(if a.param == 0 { 1 } else { count }).checked_mul(a.factor);
+    for (cell, tuple) in form.cells.iters.iter().zip(form.tuple.iters) {
+        let bits = log2_exact(u64::from(amount(cell.extent)?))?;
+        let (from, to) = (log2_exact(u64::from(amount(cell.stride)?))?, log2_exact(u64::from(amount(tuple.stride)?))?);
+        let lane = tuple.axis == AxisId::LANE;
+        for bit in 0..bits {
+            let place = to.checked_add(bit)?.checked_sub(if lane { 0 } else { 5 })?;
+            out.push(MoveBit { lane_cell: cell.axis == AxisId::TLANE, cell: from.checked_add(bit)?, lane, place }).ok()?;
+        }
+    }
+    Some(out)
 }
 
 /// The architecture's form of loads and stores with this name.

@@ -55,7 +55,10 @@ fn moves(atom: &Atom, more: &More, diags: &mut Diagnostics) {
 fn operand(atom: &Atom, shape: &Matrix, what: &str, number: u8, extents: (u16, u16), diags: &mut Diagnostics) {
     let Some(operand) = atom.operands.get(usize::from(number)) else { return };
     let name = &operand.name.value;
+    let in_tensor = atom.more.as_ref().is_some_and(|more| more.tensor.is_some());
     let fits = match what {
+        // The register holds an address.
+        "c" | "d" if in_tensor => operand.role == Role::Address,
         "d" => matches!(operand.role, Role::Def | Role::UseDef),
         _ => matches!(operand.role, Role::Use | Role::UseDef),
     };

@@ -99,8 +99,12 @@ fn parts(atom: &Atom, diags: &mut Diagnostics) {
     }
 }
 
-/// Whether the operand stands in shared memory: its descriptor says how.
+/// Whether the operand stands in shared memory or in tensor memory: its descriptor, or its tile, says how.
 fn described(atom: &Atom, name: &Name) -> bool {
+    let accumulator = atom.matrix.as_ref().filter(|_| atom.more.as_ref().is_some_and(|more| more.tensor.is_some())).map(|shape| shape.d);
+    if accumulator.and_then(|d| atom.operands.get(usize::from(d))).is_some_and(|o| o.name.value == name.value) {
+        return true;
+    }
     let shared = atom.more.iter().flat_map(|more| &more.shared);
     shared.filter_map(|s| atom.operands.get(usize::from(s.operand))).any(|o| o.name.value == name.value)
 }

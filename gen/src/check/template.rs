@@ -78,7 +78,9 @@ fn pieces(atom: &Atom, diags: &mut Diagnostics) {
         return; // malformed, and reported as such
     }
     for (operand, used) in atom.operands.iter().zip(used) {
-        if !used && !operand.implicit {
+        // What stands in the instruction descriptor is not in the text.
+        let in_descriptor = operand.role == Role::Immediate && atom.more.as_ref().is_some_and(|more| more.tensor.is_some());
+        if !used && !operand.implicit && !in_descriptor {
             diags.push(
                 Diagnostic::at(operand.name.span, format!("operand `{}` is not in the template", operand.name.value))
                     .note(atom.template_span, "the template")

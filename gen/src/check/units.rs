@@ -25,6 +25,7 @@ pub fn check(model: &HwModel) -> Diagnostics {
     maps(units, &mut diags);
     operands(model, &mut diags);
     diags.extend(super::tiled::check(model));
+    accumulators(model, &mut diags);
     diags
 }
 
@@ -50,6 +51,46 @@ fn operands(model: &HwModel, diags: &mut Diagnostics) {
                 let message = format!("`{}` chooses between two orders and is no immediate of 0 or 1", along.name.value);
                 diags.push(Diagnostic::at(along.name.span, message).help("make its role `immediate` and its range `(0, 1)`"));
             }
+        }
+    }
+}
+
+/// Accumulators in tensor memory name a tile of accumulators with the shape's rows and a descriptor of the width of their operand.
+fn accumulators(model: &HwModel, diags: &mut Diagnostics) {
+    for atom in model.every() {
+        let (Some(tensor), Some(shape)) = (atom.more.as_ref().and_then(|more| more.tensor.as_ref()), &atom.matrix) else { continue };
+        let name = &tensor.descriptor;
+        match model.units.descriptors.iter().find(|d| d.fact.entry.name.value == name.value) {
+            None => {
+                let known = model.units.descriptors.iter().map(|d| d.fact.entry.name.as_str());
+                let help = crate::suggest::remedy(name, known, "declare it under `units`");
+                diags.push(Diagnostic::at(name.span, format!("unknown descriptor `{}`", name.value)).help(help).lacks(name));
+            }
+            Some(found) => {
+                let width = atom.operands.get(usize::from(tensor.word)).map(|o| u32::from(o.registers) * u32::from(o.register_bits));
+                if width != Some(u32::from(found.bits)) {
+                    let message = format!("descriptor `{}` has {} bits, its operand has not", name.value, found.bits);
+                    diags.push(Diagnostic::at(name.span, message).help("correct the operand's class or the descriptor"));
+                }
+            }
+        }
+        let name = &tensor.tile;
+        let Some((_, tile)) = model.units.tensor_tiles.iter().find(|(fact, _)| fact.entry.name.value == name.value) else {
+            let known = model.units.tensor_tiles.iter().map(|(fact, _)| fact.entry.name.as_str());
+            let help = crate::suggest::remedy(name, known, "declare it under `units`");
+            diags.push(Diagnostic::at(name.span, format!("unknown tensor tile `{}`", name.value)).help(help).lacks(name));
+            continue;
+        };
+        let known = model.units.descriptors.iter().any(|d| d.fact.entry.name.value == tensor.descriptor.value);
+        let shown = !known
+            || model
+                .units
+                .shapes
+                .iter()
+                .any(|s| s.entry.descriptor.value == tensor.descriptor.value && s.entry.m.iter().any(|(m, t)| *m == shape.m && t.value == name.value));
+        if !shown {
+            let message = format!("no shape of descriptor `{}` has {} rows in tile `{}`", tensor.descriptor.value, shape.m, name.value);
+            diags.push(Diagnostic::at(name.span, message).note(tile.span, "the tile").help("correct `tile`, `m` or the shapes"));
         }
     }
 }

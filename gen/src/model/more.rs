@@ -50,6 +50,29 @@ pub struct More {
     pub shared: Vec<SharedOperand>,
     /// Kind of what the unit does to its registers.
     pub runs: Option<AccessId>,
+    /// The accumulator in tensor memory.
+    pub tensor: Option<TensorOperand>,
+}
+
+/// An accumulator in tensor memory.
+#[derive(Clone, Debug)]
+pub struct TensorOperand {
+    /// The tile; `check::units` finds it.
+    pub tile: Name,
+    /// The instruction descriptor; `check::units` finds it.
+    pub descriptor: Name,
+    /// The operand that holds it.
+    pub word: u8,
+    /// The predicate that says whether the old accumulator is added.
+    pub adds: u8,
+    /// The predicate of the thread that issues.
+    pub one: u8,
+    /// Kind of the unit's access.
+    pub writes: AccessId,
+    /// Kind of the access of loads.
+    pub reads: AccessId,
+    /// Kind of the access to the registers that they fill.
+    pub fetched: AccessId,
 }
 
 /// An operand in shared memory.
@@ -157,8 +180,16 @@ pub(super) fn resolve(
     }
     let runs = entry.runs.as_ref().and_then(|name| accesses.find(name, "access kind", diags)).map(AccessId);
     let plain = entry.blocks == 1 && index.is_none() && scales == (None, None) && moves.is_empty() && broadcasts.is_empty();
-    let alone = shared.is_empty() && runs.is_none();
-    (!(plain && alone)).then_some(More { span: entry.span, blocks: entry.blocks, index, scales, moves, broadcasts, shared, runs })
+    // What is not found is said; the rest of the atom is judged as one with its accumulator in tensor memory all the same.
+    let tensor = entry.tensor.as_ref().map(|t| {
+        let mut find = |name: &Name| names.find(name, "operand", diags).and_then(|n| u8::try_from(n).ok()).unwrap_or_default();
+        let (word, adds, one) = (find(&t.word), find(&t.adds), find(&t.one));
+        let mut kind = |name: &Name| AccessId(accesses.find(name, "access kind", diags).unwrap_or_default());
+        let (writes, reads, fetched) = (kind(&t.writes), kind(&t.reads), kind(&t.fetched));
+        TensorOperand { tile: t.tile.clone(), descriptor: t.descriptor.clone(), word, adds, one, writes, reads, fetched }
+    });
+    let alone = shared.is_empty() && runs.is_none() && tensor.is_none();
+    (!(plain && alone)).then_some(More { span: entry.span, blocks: entry.blocks, index, scales, moves, broadcasts, shared, runs, tensor })
 }
 
 /// The logical extents of each operand of a shape: [`lanebook_tables::MatrixMore`] says what they are.

@@ -287,6 +287,11 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
             }
         }
     }
+    for memory in &units.tensor_memories {
+        for name in memory.entry.enter.iter().chain(&memory.entry.leave).chain(&memory.entry.around) {
+            model.atom_names.find(name, "atom", diags);
+        }
+    }
     model.units = units;
 }
 
@@ -407,6 +412,13 @@ fn complete(field: &Spanned<s::Field>, old: Option<&Field>, units: &Units, diags
         _ if field.swizzle.is_some() => FieldRole::Swizzle,
         Some(s::FieldRole::Start) => FieldRole::Start,
         Some(s::FieldRole::Pattern(bytes)) => FieldRole::Pattern(bytes),
+        Some(s::FieldRole::Rows) => FieldRole::Rows,
+        Some(s::FieldRole::Columns) => FieldRole::Columns,
+        Some(s::FieldRole::TypeA) => FieldRole::Type(0),
+        Some(s::FieldRole::TypeB) => FieldRole::Type(1),
+        Some(s::FieldRole::TypeD) => FieldRole::Type(2),
+        Some(s::FieldRole::MajorA) => FieldRole::Major(0),
+        Some(s::FieldRole::MajorB) => FieldRole::Major(1),
         None => old.map_or(FieldRole::Plain, |f| f.role),
     };
     Some(Field { name: field.name.clone(), at, bits, scale, range, values, role })

@@ -47,6 +47,7 @@ plain_enums!(
     Word,
     Major,
     TensorUse,
+    FrameOperand,
     Unit,
     AxisWord,
     Accumulators,
@@ -100,7 +101,8 @@ structs! {
     Side<'_> { space, layout, operand, base, align_bytes, slot_bytes, banks, access }
     OffsetField { operand, min, max, scale, on_from, on_to }
     MatrixShape { m, n, k, a, b, c, d }
-    MatrixMore<'_> { blocks, index, scales, moves, broadcasts, shared, runs }
+    MatrixMore<'_> { blocks, index, scales, moves, broadcasts, shared, runs, tensor }
+    TensorOperand<'_> { tile, descriptor, word, adds, one, writes, reads, fetched }
     SharedOperand<'_> { operand, descriptor, access, along }
     FieldMove { by, of, bits, lanes }
     AtomCost { issue, cycles }
@@ -127,9 +129,10 @@ structs! {
     TileLayout<'_> { iters, dims, replicas, params }
     OperandTile<'_> { name, feature, major, swizzle, layout, unit, fields, takes, status, sources }
     TileField<'_> { param, field, unused }
-    TensorMemory { feature, lanes, columns, cell_bits, lane_shift, lanes_per_warp, warps, allocation }
+    TensorMemory<'_> { feature, lanes, columns, cell_bits, lane_shift, lanes_per_warp, warps, allocation, enter, leave, around, shared_bytes }
+    FrameStep<'_> { atom, operands }
     TensorTile<'_> { name, feature, purpose, layout, second_lanes, status, sources }
-    TensorMove<'_> { name, feature, counts, registers, cells, tuple, packed, loads, stores, status, sources }
+    TensorMove<'_> { name, feature, counts, registers, cells, tuple, packed, load_atoms, loads, stores, status, sources }
     UnitShape<'_> { kind, feature, blocks, stationary, sparse, m, n, k, descriptor, status, sources }
     Steps { low, high, step }
     TensorMap<'_> {
@@ -178,7 +181,7 @@ enums! {
     PatternNode { Any(a), AnyConst(a), Const(a), Index(a, b, c), Tile(a, b, c), Role(a, b, c) }
     Broadcast<'_> { Lanes(a, b, c, d), Blocks(a, b, c) }
     CondArg { Slot(a), Const(a) }
-    FieldRole { Plain, Start, Pattern(a), Swizzle }
+    FieldRole { Plain, Start, Pattern(a), Swizzle, Rows, Columns, Type(a), Major(a) }
     BuildNode { Slot(a), Const(a, b), Fold(a, b), TrailingZeros, Low32, High32, Index(a, b), Inst(a, b), Tile(a) }
 }
 
@@ -263,7 +266,19 @@ macro_rules! references {
         }
     )*};
 }
-references!(AtomNote<'_>, (i64, i64), Movement<'_>, MatrixMore<'_>, LayoutRef<'_>, Operand<'_>, Vary<'_>, Field<'_>, SwizzleMode<'_>, Does<'_>);
+references!(
+    AtomNote<'_>,
+    (i64, i64),
+    Movement<'_>,
+    MatrixMore<'_>,
+    TensorOperand<'_>,
+    LayoutRef<'_>,
+    Operand<'_>,
+    Vary<'_>,
+    Field<'_>,
+    SwizzleMode<'_>,
+    Does<'_>
+);
 
 impl Render for Operands<'_> {
     fn type_name() -> String {

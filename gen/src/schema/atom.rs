@@ -320,6 +320,30 @@ pub struct Matrix {
     pub shared: Vec<Spanned<SharedOperand>>,
     /// Kind of what the unit does to its registers, where it runs beside the lanes.
     pub runs: Option<Name>,
+    /// The accumulator stands in tensor memory.
+    pub tensor: Option<Spanned<TensorOperand>>,
+}
+
+/// An accumulator in tensor memory.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "tensor")]
+pub struct TensorOperand {
+    /// The tile that it is.
+    pub tile: Name,
+    /// The instruction descriptor.
+    pub descriptor: Name,
+    /// The operand that holds it.
+    pub word: Name,
+    /// The predicate that says whether the old accumulator is added.
+    pub adds: Name,
+    /// The predicate that is true in the thread that issues.
+    pub one: Name,
+    /// Kind of the unit's access.
+    pub writes: Name,
+    /// Kind of the access of loads.
+    pub reads: Name,
+    /// Kind of the access to the registers that they fill.
+    pub fetched: Name,
 }
 
 /// An operand in shared memory.

@@ -88,6 +88,20 @@ pub enum FieldRole {
     Start,
     /// Where in a swizzle's pattern it starts, in units of so many bytes.
     Pattern(u16),
+    /// Rows of a product.
+    Rows,
+    /// Columns of a product.
+    Columns,
+    /// Element type of A.
+    TypeA,
+    /// Element type of B.
+    TypeB,
+    /// Element type of D.
+    TypeD,
+    /// Which coordinate of A is contiguous.
+    MajorA,
+    /// Which coordinate of B is contiguous.
+    MajorB,
 }
 
 /// A swizzle mode of shared memory.
@@ -176,6 +190,14 @@ pub struct TensorMemory {
     pub lanes_per_warp: u16,
     pub warps: u8,
     pub allocation: (u16, u16),
+    #[serde(default)]
+    pub enter: Vec<Name>,
+    #[serde(default)]
+    pub leave: Vec<Name>,
+    #[serde(default)]
+    pub around: Vec<Name>,
+    #[serde(default)]
+    pub shared_bytes: u16,
     pub status: Option<Status>,
     pub sources: Option<Vec<Name>>,
     pub note: Option<String>,

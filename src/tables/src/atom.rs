@@ -1,6 +1,6 @@
 //! Atoms: what one instruction form does.
 use crate::template::Template;
-use crate::{AccessId, ClassId, DtypeId, IsaId, List, MatrixMore, Name, SharedOperand, SourceId, TagId, TermNode, Vary};
+use crate::{AccessId, ClassId, DtypeId, IsaId, List, MatrixMore, Name, SharedOperand, SourceId, TagId, TensorOperand, TermNode, Vary};
 use lanebook_layout::LayoutRef;
 
 /// One instruction form.
@@ -149,12 +149,19 @@ impl<'a> Atom<'a> {
         self.note.map_or(&[], |note| note.sources.slice())
     }
 
-    /// Its shape, if it is one product of dense operands as the text shows it: not of several blocks, sparse or scaled.
+    /// Its shape, if it is one product of dense operands as the text shows it: not of several blocks, sparse or scaled, and not
+    /// with an accumulator in tensor memory.
     #[must_use]
     #[inline]
     pub fn product(&self) -> Option<MatrixShape> {
-        let plain = self.more.is_none_or(|more| more.blocks == 1 && more.index.is_none() && more.scales == (None, None));
+        let plain = self.more.is_none_or(|more| more.blocks == 1 && more.index.is_none() && more.scales == (None, None) && more.tensor.is_none());
         self.matrix.filter(|_| plain)
+    }
+
+    /// How its accumulator stands in tensor memory, if it does, of one product of dense operands.
+    #[must_use]
+    pub fn tensor(&self) -> Option<&'a TensorOperand<'a>> {
+        self.more.filter(|more| more.blocks == 1 && more.index.is_none() && more.scales == (None, None))?.tensor
     }
 
     /// How an operand that stands in shared memory is given.

@@ -30,7 +30,7 @@ pub use atom::{
     Status,
 };
 pub use list::{List, Name};
-pub use matrix::{Broadcast, FieldMove, MatrixMore, SharedOperand};
+pub use matrix::{Broadcast, FieldMove, MatrixMore, SharedOperand, TensorOperand};
 pub use name::NameMap;
 pub use op::{LayoutTrait, OpDecl, OpRole};
 pub use param::{Instance, MAX_PARAMS, Spelling, Vary};
@@ -41,8 +41,8 @@ pub use rule::{
 pub use template::{Pieces, Template};
 pub use tiled::{CompletionObject, TiledMove};
 pub use unit::{
-    Amount, Code, Descriptor, Field, FieldRole, Interleave, Major, MapElement, OperandTile, Steps, SwizzleMode, TensorMap, TensorMemory, TensorMove,
-    TensorTile, TensorUse, TileField, TileIter, TileLayout, UnitShape, Units,
+    Amount, Code, Descriptor, Field, FieldRole, FrameOperand, FrameStep, Interleave, Major, MapElement, OperandTile, Steps, SwizzleMode, TensorMap,
+    TensorMemory, TensorMove, TensorTile, TensorUse, TileField, TileIter, TileLayout, UnitShape, Units,
 };
 
 macro_rules! ids {

@@ -22,6 +22,29 @@ pub struct MatrixMore<'a> {
     /// Kind of what the unit does to its registers, where it runs beside the lanes: what the architecture's synchronisation table
     /// has for it as a consumer stands before a product, what it has as a producer after one.
     pub runs: Option<AccessId>,
+    /// The accumulator (C and D) stands in tensor memory.
+    pub tensor: Option<&'a TensorOperand<'a>>,
+}
+
+/// An accumulator in tensor memory, and what an instruction with one takes beside its operands.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct TensorOperand<'a> {
+    /// The tile that it is, by name.
+    pub tile: &'a str,
+    /// The instruction descriptor, by name.
+    pub descriptor: &'a str,
+    /// The operand that holds the instruction descriptor.
+    pub word: u8,
+    /// The predicate that says whether the old accumulator is added.
+    pub adds: u8,
+    /// The predicate that is true in the one thread that issues the instruction.
+    pub one: u8,
+    /// Kind of the unit's access to the accumulator.
+    pub writes: AccessId,
+    /// Kind of the loads that fetch the accumulator.
+    pub reads: AccessId,
+    /// Kind of the lanes' access to what these loads have filled.
+    pub fetched: AccessId,
 }
 
 /// An operand in shared memory.

@@ -3,7 +3,7 @@
 //! A *feature* is a group of tables that holds such facts; an architecture lists the features that it has
 //! ([`crate::Arch::features`]), and a fact belongs to it iff its feature is among them. Layouts have parameters
 //! ([`Amount`]) and are never expanded into copies.
-use crate::{CompletionObject, FeatureId, SourceId, Status, TiledMove};
+use crate::{AtomId, CompletionObject, FeatureId, SourceId, Status, TiledMove};
 use lanebook_layout::{AxisId, Swizzle};
 
 /// Everything that tables say about matrix units and their memories. Lists are in the order of their files.
@@ -18,7 +18,7 @@ pub struct Units<'a> {
     /// Tiles of operands in shared memory.
     pub operand_tiles: &'a [OperandTile<'a>],
     /// Tensor memories.
-    pub tensor_memories: &'a [TensorMemory],
+    pub tensor_memories: &'a [TensorMemory<'a>],
     /// Tiles in tensor memory.
     pub tensor_tiles: &'a [TensorTile<'a>],
     /// Loads from tensor memory and stores to it.
@@ -101,6 +101,14 @@ pub enum FieldRole {
     Pattern(u16),
     /// The swizzle mode.
     Swizzle,
+    /// Rows of a product.
+    Rows,
+    /// Columns of a product.
+    Columns,
+    /// Element type of an operand, by its name: 0 = A, 1 = B, 2 = D.
+    Type(u8),
+    /// Which coordinate of an operand is contiguous, `depth` or `outer`: 0 = A, 1 = B.
+    Major(u8),
 }
 
 /// How shared memory permutes the bytes of a tile's rows.
@@ -205,9 +213,39 @@ pub struct TileField<'a> {
     pub unused: u32,
 }
 
+/// An atom whose operands a kernel's frame fills.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct FrameStep<'a> {
+    /// The atom.
+    pub atom: AtomId,
+    /// What each of its operands is.
+    pub operands: &'a [FrameOperand],
+}
+
+/// What an operand of a [`FrameStep`] is.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum FrameOperand {
+    /// Nothing that the frame knows.
+    Unknown,
+    /// Address of a word in shared memory for the allocation's start.
+    Slot,
+    /// The allocation's start.
+    Base,
+    /// Columns of the allocation.
+    Columns,
+    /// Address of the object that completed products arrive at.
+    Barrier,
+    /// Parity of its phase.
+    Phase,
+    /// A predicate that is true in one thread of the group.
+    One,
+    /// A predicate that is true in one warp.
+    Warp,
+}
+
 /// The memory of a matrix unit.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct TensorMemory {
+pub struct TensorMemory<'a> {
     /// The feature it belongs to.
     pub feature: FeatureId,
     /// Lanes.
@@ -224,6 +262,14 @@ pub struct TensorMemory {
     pub warps: u8,
     /// Fewest and most columns of an allocation, which are a power of two.
     pub allocation: (u16, u16),
+    /// What a kernel begins with that uses it.
+    pub enter: &'a [FrameStep<'a>],
+    /// What such a kernel ends with.
+    pub leave: &'a [FrameStep<'a>],
+    /// Further atoms, of the synchronisation table, whose operands are filled likewise.
+    pub around: &'a [FrameStep<'a>],
+    /// Bytes of shared memory for the word and the object, eight each.
+    pub shared_bytes: u16,
 }
 
 /// What a tile in tensor memory is for.
@@ -273,7 +319,9 @@ pub struct TensorMove<'a> {
     pub tuple: TileLayout<'a>,
     /// Where cells can be halved: neighbours in a register, and bits of each.
     pub packed: (u8, u8),
-    /// The atoms that load, without and with one register; the latter empty where there is none.
+    /// The atoms that load, and with one register, where that is another.
+    pub load_atoms: (AtomId, Option<AtomId>),
+    /// Names of the atoms that load, without and with one register; the latter empty where there is none.
     pub loads: (&'a str, &'a str),
     /// The atoms that store.
     pub stores: (&'a str, &'a str),

@@ -64,6 +64,18 @@ pub enum FaultKind {
     WarpDivergence,
     /// Operands that the assembler accepts and the hardware does not honour.
     InvalidOperand,
+    /// Tensor memory is used that is not allocated.
+    TensorUnallocated,
+    /// Tensor memory is read that nothing wrote.
+    UninitialisedTensor,
+    /// Tensor memory is used while a product may still write it.
+    TensorNotReady,
+    /// Tensor memory is written or given back while a load may still read it.
+    TensorOverwrite,
+    /// A warp loads lanes of tensor memory that it does not reach.
+    TensorReach,
+    /// Tensor memory is not given back.
+    TensorNotFreed,
     /// A parameter is missing, or is read outside the parameter area.
     Parameter,
     /// The kernel did not end within the step limit.

@@ -165,6 +165,12 @@ impl Shared {
         self.note_read(me, line, start, len as usize);
     }
 
+    /// The same, where what says that the read is over also says who may know it.
+    pub fn end_hold(&mut self, me: u32, address: u64, len: u32) {
+        let Ok(start) = self.span(address, len, me) else { return };
+        self.held[start..start + len as usize].iter_mut().for_each(|held| *held -= 1);
+    }
+
     fn check_not_held(&self, byte: usize, me: u32) -> Result<(), Clash> {
         if self.held[byte] == 0 {
             return Ok(());
@@ -348,6 +354,19 @@ impl Shared {
         } else {
             self.note_read(me, line, start, len as usize);
         }
+    }
+
+    /// What a warp has done and seen, for those who learn of it; what it does from now on is later.
+    pub fn release(&mut self, warp: usize) -> Vec<u32> {
+        self.now[warp] += 1;
+        let mut clock = self.seen[warp].clone();
+        clock[warp] = self.now[warp];
+        clock
+    }
+
+    /// A warp learns what others have released.
+    pub fn acquire(&mut self, warp: usize, clock: &[u32]) {
+        self.seen[warp].iter_mut().zip(clock).for_each(|(seen, told)| *seen = (*seen).max(*told));
     }
 
     /// All threads of these warps have met.

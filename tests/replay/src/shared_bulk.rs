@@ -131,6 +131,25 @@ impl Shared {
         Ok(())
     }
 
+    /// Whether a unit can arrive at a barrier.
+    pub fn will_arrive(&mut self, me: u32, address: u64) -> Result<(), Clash> {
+        let index = self.find(me, address)?;
+        if self.barriers[index].published {
+            return Ok(());
+        }
+        let sentence = format!("the unit arrives at this barrier, and thread {} has not fenced its making", self.barriers[index].maker);
+        Err(Clash::new(FaultKind::UnitNotFenced, sentence).at(address).by(me))
+    }
+
+    /// A unit arrives at a barrier; whether this ends a phase.
+    pub fn arrive(&mut self, address: u64) -> bool {
+        let Some(barrier) = self.barriers.iter_mut().find(|b| b.address == address) else { return false };
+        let before = barrier.phases;
+        barrier.missing = barrier.missing.saturating_sub(1);
+        barrier.turn();
+        barrier.phases != before
+    }
+
     /// Whether the phase with this parity is over: it is not the one that runs.
     pub fn is_over(&mut self, me: u32, address: u64, parity: u64) -> Result<bool, Clash> {
         if parity > 1 {

@@ -73,6 +73,10 @@ impl Report<'_> {
             }
             Candidate::Shared(layout) => shared(&layout),
             Candidate::Matrix(id, m, n) => format!("{}, warps {}x{}", self.atom(id), 1u32 << m, 1u32 << n),
+            Candidate::Tensor(id, form) => {
+                let form = self.tables.units.tensor_moves.get(usize::from(form)).map_or("?", |m| m.name);
+                format!("{}, accumulator in tensor memory, fetched by {form}", self.atom(id))
+            }
             Candidate::Blocked(width) => format!("{} a lane along the rows", counted(1usize << width, "element")),
         }
     }
@@ -127,7 +131,7 @@ fn kind(loser: &Loser) -> &'static str {
     match loser.what {
         Candidate::Atom(_) => "INSTRUCTION",
         Candidate::Shared(_) => "SHARED LAYOUT",
-        Candidate::Matrix(..) => "MATRIX INSTRUCTION",
+        Candidate::Matrix(..) | Candidate::Tensor(..) => "MATRIX INSTRUCTION",
         Candidate::Blocked(_) => "DISTRIBUTION",
     }
 }

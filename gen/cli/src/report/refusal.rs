@@ -245,6 +245,14 @@ fn of_plan(tables: &Tables<'_>, arch: &Arch<'_>, program: &Program<'_, '_>, sour
             op,
             format!("this one reaches {need} B"),
         ),
+        PlanError::TensorMemory { op, need, have } => here(
+            Problem::refused(
+                format!("tensor memory is exceeded: accumulators of {need} columns, an allocation is a power of two and {} has {have} at most", arch.name),
+                "use a smaller tile of the product, or fewer products at once",
+            ),
+            op,
+            format!("with this one {need} columns are needed"),
+        ),
         PlanError::Capacity { pool, capacity } => {
             Problem::refused(format!("the program is too large: more than {capacity} {}", format!("{pool:?}").to_lowercase()), "split the program")
         }

@@ -163,6 +163,7 @@ pub(super) fn decode(mnemonic: &str, o: &[Operand]) -> Decoded<Op> {
         }
         "mma" => decode_memory::mma(&mut w, o)?,
         "wgmma" => super::unit::wgmma(&mut w, o)?,
+        "tcgen05" => super::tmem::decode(&mut w, o)?,
         "bar" | "barrier" => barrier(&mut w, o)?,
         "membar" => {
             w.pick(|x| ["cta", "gl", "sys"].contains(&x).then_some(()));

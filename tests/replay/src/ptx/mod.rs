@@ -8,10 +8,12 @@ mod lane;
 mod matrix;
 mod op;
 mod parse;
+mod phase;
 mod register;
 mod run;
 mod tensor;
 mod text;
+mod tmem;
 mod transfer;
 mod unit;
 

@@ -255,6 +255,7 @@ pub(super) enum Op {
     Announce { addr: Addr, bytes: Src },
     TryWait { done: Reg, addr: Addr, parity: Src },
     TensorCopy { dst: Addr, map: Addr, at: Vec<Src>, barrier: Addr },
+    Memory(super::tmem::TensorOp),
     Barrier { id: Src, count: Option<Src> },
     WarpSync { mask: Src },
     Fence,

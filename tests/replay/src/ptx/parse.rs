@@ -289,11 +289,14 @@ impl Parser {
                     self.opened += 1;
                     self.braces.push(self.opened);
                     self.scopes.push(HashMap::new());
+                    self.opened += 1;
+                    self.braces.push(self.opened);
                 }
                 "}" => {
                     depth -= 1;
                     self.braces.pop();
                     self.scopes.pop();
+                    self.braces.pop();
                 }
                 "" => return self.fault(line, "the body does not end"),
                 ".reg" => self.registers(line)?,

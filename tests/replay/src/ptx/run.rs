@@ -8,7 +8,9 @@ use std::collections::VecDeque;
 
 use super::op::{Op, Program, Src, Stmt, Threads};
 use super::parse::SHARED_BASE;
+use super::phase::Phases;
 use super::register::Cell;
+use super::tmem::{TensorMemory, View};
 use super::unit::Unit;
 use crate::fault::{Clash, FaultKind};
 use crate::launch::Launch;
@@ -33,6 +35,7 @@ pub(super) struct Warp {
     pub cells: Vec<Cell>,
     pub copies: Vec<Copies>,
     pub unit: Unit,
+    pub tensor: View,
     waiting: Option<(u64, Option<u64>)>,
     /// It waits for a phase of the barrier at this address.
     pub blocked: Option<u64>,
@@ -45,6 +48,8 @@ pub(super) struct Machine<'a, 'b> {
     pub launch: &'a Launch,
     pub params: &'a [u8],
     pub world: World<'a, 'b>,
+    pub phases: Phases,
+    pub tensor: TensorMemory,
     steps: u64,
 }
 
@@ -76,7 +81,7 @@ pub(crate) fn run_block(
     recorder.report.shared_bytes = bytes;
     let shared = Shared::new(SHARED_BASE, bytes, threads, LANES as u32, false);
     let world = World { memory, shared, recorder, block };
-    let mut machine = Machine { program, launch, params, world, steps: 0 };
+    let mut machine = Machine { program, launch, params, world, phases: Phases::default(), tensor: TensorMemory::default(), steps: 0 };
     let mut warps: Vec<Warp> = (0..threads.div_ceil(LANES as u32))
         .map(|index| {
             let lanes = (threads - index * LANES as u32).min(LANES as u32);
@@ -86,6 +91,7 @@ pub(crate) fn run_block(
                 pc: [0; LANES],
                 cells: vec![Cell::default(); program.cells as usize * LANES],
                 unit: Unit::default(),
+                tensor: View::default(),
                 copies: (0..LANES).map(|_| Copies::default()).collect(),
                 waiting: None,
                 blocked: None,
@@ -109,7 +115,7 @@ pub(crate) fn run_block(
         }
         machine.world.shared.early_read()?;
         if warps.iter().all(|w| w.live == 0) {
-            return Ok(());
+            return machine.tensor.leftover().map_or(Ok(()), |clash| Err((warps[0].line, clash)));
         }
         machine.release(&mut warps, threads)?;
     }
@@ -130,11 +136,18 @@ impl Machine<'_, '_> {
             if present == count.unwrap_or(u64::from(threads)) {
                 self.world.shared.barrier(&here);
                 self.world.recorder.report.barriers += 1;
+                let mut views: Vec<(u32, &mut View)> =
+                    warps.iter_mut().filter(|w| here.contains(&(w.index as usize))).map(|w| (w.index, &mut w.tensor)).collect();
+                View::meet(&mut views);
                 for w in here {
                     warps[w].waiting = None;
                 }
                 return Ok(());
             }
+        }
+        // Late work arrives when nobody gets anywhere without it.
+        if warps.iter().any(|w| w.blocked.is_some()) && self.arrive_late() {
+            return Ok(());
         }
         if let Some(stuck) = warps.iter().find(|w| w.blocked.is_some()) {
             let address = stuck.blocked.unwrap_or(0);
@@ -236,6 +249,7 @@ impl Warp {
                 }
             }
             Op::TensorCopy { dst, map, at, barrier } => self.tensor_copy(m, [*dst, *map, *barrier], at, on)?,
+            Op::Memory(op) => self.tensor_op(m, op, on)?,
             Op::ProxyFence => m.world.shared.proxy_fence(&lanes(on).map(|l| self.thread(l)).collect::<Vec<_>>()),
             Op::Ld { space, ty, dst, addr } => self.load(m, *space, *ty, dst, *addr, on)?,
             Op::St { space, ty, src, addr } => self.store(m, *space, *ty, src, *addr, on)?,

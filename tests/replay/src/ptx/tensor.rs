@@ -95,6 +95,7 @@ impl Warp {
             // Only a warp that waits as a whole counts as one that has.
             if on == self.live {
                 m.world.shared.see(self.thread(lane), address)?;
+                self.learn(m, address);
             }
             self.set(lane, done, super::register::Cell::plain(1));
         }

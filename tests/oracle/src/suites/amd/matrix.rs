@@ -63,7 +63,8 @@ fn one(arch: &'static Arch<'static>, name: &str, record: &Value) -> Result<(), S
 }
 
 fn compare(atom: &'static Atom<'static>, shape: MatrixShape, record: &Value) -> Result<(), String> {
-    const PLAIN: MatrixMore<'_> = MatrixMore { blocks: 1, index: None, scales: (None, None), moves: &[], broadcasts: &[], shared: &[], runs: None };
+    const PLAIN: MatrixMore<'_> =
+        MatrixMore { blocks: 1, index: None, scales: (None, None), moves: &[], broadcasts: &[], shared: &[], runs: None, tensor: None };
     let more = atom.more.unwrap_or(&PLAIN);
     let figures = [("m", shape.m), ("n", shape.n), ("k", shape.k), ("blocks", more.blocks)];
     for (key, found) in figures {

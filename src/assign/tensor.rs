@@ -1,0 +1,159 @@
+//! Accumulators in tensor memory: which products can leave theirs there, and how a warp fetches it when all is added up.
+
+use super::choose::Chooser;
+use super::evaluate::Setting;
+use super::matrix::{Order, Skip, atom_bits, operand_fragment, widest};
+use crate::ir::{Def, Op, Value};
+use crate::map::{Columns, Fragment, TileShape, log2_exact};
+use crate::plan::{InTensor, PlanError, Product, TensorLoads};
+use crate::unit::tensor::{self, MAX_MOVE_BITS};
+use lanebook_tables::{Atom, AtomId, Major, OpRole, TensorMemory, TensorMove, TensorTile};
+
+/// Where an accumulator is wanted in registers, and the loop that carries it there.
+type Home = (Value, Option<Op>);
+
+impl Chooser<'_, '_, '_, '_> {
+    /// Whether a product's accumulator can be in tensor memory: it begins with zeros, right before the product or before the one loop that
+    /// carries it, and only this product adds to it.
+    pub(super) fn accumulator_home(&self, product: Op) -> Option<Home> {
+        let program = self.program;
+        let zero = |value: Value| program.constant(value).and_then(crate::ir::Literal::to_f64) == Some(0.0);
+        let (c, d) = (program.operand(product, 2)?, program.result(product, 0)?);
+        // What is loaded from there goes to memory; other operations want it where a product in registers leaves it.
+        let stored = |value: Value| program.uses(value).all(|place| program.user(place).is_some_and(|user| program.role(user) == OpRole::Store));
+        if self.is_chained(product) {
+            return None;
+        }
+        if zero(c) {
+            return stored(d).then_some((d, None));
+        }
+        let Def::Argument(block, number) = program.def(c) else { return None };
+        let owner = program.owner_of(block).filter(|owner| program.role(*owner) == OpRole::For && program.parent(product) == Some(*owner))?;
+        let carried = program.carried(owner).nth(usize::from(number).checked_sub(1)?)?;
+        let alone = program.uses(c).count() == 1 && program.uses(d).count() == 1;
+        (alone && zero(carried.init) && carried.yielded == Some(d) && stored(carried.result?)).then_some((carried.result?, Some(owner)))
+    }
+
+    /// A product's accumulator, now that the layouts of A and B are settled.
+    pub(super) fn in_tensor(&self, op: Op, product: &Product, majors: [bool; 2]) -> Result<Option<InTensor>, PlanError> {
+        let undecided = PlanError::Undecided(op);
+        if product.tensor.is_none() {
+            return Ok(None);
+        }
+        let (tables, arch) = (self.setting.tables, self.setting.arch);
+        let atom = tables.atom(product.atom).ok_or(undecided)?;
+        let descriptor = atom.tensor().ok_or(undecided)?.descriptor;
+        let (value, carrier) = self.accumulator_home(op).ok_or(undecided)?;
+        let name = |v: Option<Value>| v.and_then(|v| self.program.type_of(v).dtype).and_then(|d| tables.dtype(d)).map_or("", |d| d.name);
+        let types = [name(self.program.operand(op, 0)), name(self.program.operand(op, 1)), name(self.program.result(op, 0))];
+        let majors = majors.map(|outer| if outer { Major::Outer } else { Major::Depth });
+        let word = tensor::instruction(tables, arch, descriptor, (product.shape.m, product.shape.n), types, majors).map_err(|_| undecided)?;
+        Ok(Some(InTensor { value, carrier, word, first: 0 }))
+    }
+}
+
+/// A product with its accumulators in tensor memory, fetched by the loads of one form.
+#[inline(never)]
+pub(super) fn tensor_product(setting: &Setting<'_>, id: AtomId, atom: &Atom<'_>, tile: (u64, u64, u64), bits: (u16, u16, u16), form: usize) -> Option<Product> {
+    let (tables, arch, together) = (setting.tables, setting.arch, setting.warps);
+    let memory = tensor::memory(tables, arch).ok()?;
+    let moves = tables.units.tensor_moves.get(form).filter(|m| arch.features.contains(&m.feature))?;
+    let place = tensor::tile_named(tables, arch, atom.tensor()?.tile).ok()?;
+    let (m, n, k) = tile;
+    let (whole, across) = (TileShape::new(m, n, bits.2)?, TileShape::new(m, k, bits.0)?);
+    let instance = widest(atom, whole.cols)?;
+    let shape = instance.shape()?;
+    let repeat = |extent: u8, step: u16| extent.checked_sub(log2_exact(u64::from(step))?);
+    let repeats = (repeat(whole.rows, shape.m)?, repeat(whole.cols, shape.n)?, repeat(across.cols, shape.k)?);
+    let panels = (whole.grid.rows, whole.grid.cols, across.grid.cols);
+    let (rm, rn, rk) = repeats;
+    // All instances are issued by one thread: nothing is dealt out to warps.
+    let (tile_a, tile_b) = (TileShape::new(m, k, bits.0)?, TileShape::new(k, n, bits.1)?);
+    let own_a = atom_bits(&instance, shape.a, tile_a, (shape.m, shape.k), together)?;
+    let own_b = atom_bits(&instance, shape.b, tile_b, (shape.k, shape.n), together)?;
+    let a = operand_fragment(own_a, tile_a, (rm, rk), Order::ColumnsFirst, (Some(0), Skip(0)), true)?;
+    let b = operand_fragment(own_b, tile_b, (rk, rn), Order::RowsFirst, (Some(0), Skip(0)), false)?;
+    let shared = [shape.a, shape.b].map(|number| atom.shared(number).is_some());
+    let rows = (log2_exact(u64::from(shape.m))?, log2_exact(u64::from(shape.n))?);
+    let (c, count, registers) = fetched(setting, memory, place, moves, whole, rows, (rm, rn))?;
+    let blocks = u32::from(panels.0).checked_mul(u32::from(panels.1))?.checked_shl(u32::from(rm.checked_add(rn)?))?;
+    let columns = u16::try_from(blocks.checked_mul(u32::from(shape.n))?).ok()?;
+    let loads = TensorLoads { form: u8::try_from(form).ok()?, registers, count, columns };
+    Some(Product { atom: id, shape, swapped: false, warps: (0, 0), together, repeats, panels, a, b, c, shared, tensor: Some(loads), cycles: atom.cost.cycles })
+}
+
+/// How a tile is distributed after the loads of a form, the form's count, and log2 of the registers of one load.
+fn fetched(
+    setting: &Setting<'_>,
+    memory: &TensorMemory<'_>,
+    place: &TensorTile<'_>,
+    form: &TensorMove<'_>,
+    tile: TileShape,
+    (sm, sn): (u8, u8),
+    (rm, rn): (u8, u8),
+) -> Option<(Fragment, u16, u8)> {
+    // The element bit of each bit of a lane's and of a column's number; accumulators of a panel follow each other.
+    let mut lanes: [Option<u32>; 16] = [None; 16];
+    for bit in 0..sm {
+        let at = log2_exact(u64::from(tensor::row_lane(place, 1u32.checked_shl(u32::from(bit))?)?))?;
+        *lanes.get_mut(usize::from(at))? = Some(tile.row_bit(bit));
+    }
+    let mut columns: heapless::Vec<u32, MAX_MOVE_BITS> = heapless::Vec::new();
+    for bit in 0..sn.checked_add(rn)? {
+        columns.push(1u32.checked_shl(u32::from(bit))?).ok()?;
+    }
+    for bit in 0..rm {
+        columns.push(tile.row_bit(sm.checked_add(bit)?)).ok()?;
+    }
+    // Each warp of a group reaches a part of the lanes; more groups share the columns.
+    let reach = log2_exact(u64::from(memory.lanes_per_warp))?;
+    let group = log2_exact(u64::from(memory.warps))?;
+    let mut warp: Columns<u32, 5> = Columns::new();
+    for bit in 0..group {
+        if !warp.push((*lanes.get(usize::from(reach.checked_add(bit)?))?)?) {
+            return None;
+        }
+    }
+    for _ in group..setting.warps {
+        if !warp.push(columns.pop()?) {
+            return None;
+        }
+    }
+    if warp.len() != usize::from(setting.warps) {
+        return None;
+    }
+    // The greatest count whose columns there are.
+    let fits = |count: &&u16| {
+        let bits = tensor::move_bits(form, **count);
+        bits.is_some_and(|bits| bits.iter().all(|b| b.lane_cell || usize::from(b.cell) < columns.len()))
+    };
+    let count = *form.counts.iter().filter(fits).max()?;
+    let bits = tensor::move_bits(form, count)?;
+    let mut out = Fragment::new(tile);
+    out.warp = warp;
+    let mut lane: [Option<u32>; 6] = [None; 6];
+    let mut register: [Option<u32>; 12] = [None; 12];
+    for bit in &bits {
+        let from = if bit.lane_cell { lanes.get_mut(usize::from(bit.cell))?.take()? } else { *columns.get(usize::from(bit.cell))? };
+        let to = if bit.lane { lane.get_mut(usize::from(bit.place))? } else { register.get_mut(usize::from(bit.place))? };
+        if to.replace(from).is_some() {
+            return None;
+        }
+    }
+    let taken = bits.iter().filter(|b| !b.lane_cell).count();
+    let whole = (0..taken).all(|k| bits.iter().any(|b| !b.lane_cell && usize::from(b.cell) == k));
+    let own = register.iter().map_while(|e| *e).count();
+    let filled = lane.get(..usize::from(setting.wave))?.iter().all(|e| e.is_some_and(|e| out.lane.push(e)));
+    if !whole || !filled || bits.iter().filter(|b| !b.lane).count() != own {
+        return None;
+    }
+    // Further loads: the columns, then the lanes, that one does not reach.
+    let further = columns.iter().skip(taken).copied().chain(lanes.get(..usize::from(reach))?.iter().copied().flatten());
+    let all = register.iter().map_while(|e| *e).chain(further);
+    for e in all {
+        if !out.register.push(e) {
+            return None;
+        }
+    }
+    out.covers().then_some((out, count, u8::try_from(own).ok()?))
+}

@@ -1,0 +1,360 @@
+//! Accumulators in tensor memory: the frame of a kernel that has some, products into them, and their way into registers.
+//!
+//! One thread issues a product's instructions and has them arrive at a barrier; all threads wait for it, so that tiles in shared
+//! memory are free again and the accumulator is whole. Each warp fetches the lanes that it reaches.
+
+use super::context::{Address, Context, EmitError};
+use super::step::{MAX_ARGS, Missing, Purpose, Slot, StepError, int, slot};
+use super::sync::{Open, Touched, between, push_known};
+use crate::expr::{BitColumn, Combine, ExprId, Place, Reg, Variable, from_bits};
+use crate::ir::Op;
+use crate::plan::{InTensor, ProductPlan, TensorLoads};
+use crate::unit::tensor;
+use lanebook_tables::{Atom, AtomId, FrameOperand, FrameStep, IndexOp, RegisterKind, Role, TensorMemory, TensorOperand};
+
+/// What a kernel with accumulators in tensor memory keeps in registers all along.
+#[derive(Copy, Clone, Debug)]
+pub struct TensorFrame {
+    /// Address of the word for the allocation's start.
+    slot: Reg,
+    /// The allocation's start, and its register.
+    base: Option<(ExprId, Reg)>,
+    /// Columns of the allocation.
+    columns: u16,
+    /// Address of the barrier that products arrive at.
+    barrier: Reg,
+    /// Parity of the barrier's phase.
+    phase: Reg,
+    /// True in one thread.
+    one: Reg,
+    /// True in one warp.
+    warp: Reg,
+    /// True.
+    always: Reg,
+}
+
+impl TensorFrame {
+    /// An atom's operand, as the tables say what it is.
+    fn operand(&self, steps: &[FrameStep<'_>], atom: AtomId, number: usize) -> Option<Slot> {
+        let step = steps.iter().find(|step| step.atom == atom)?;
+        Some(match step.operands.get(number)? {
+            FrameOperand::Slot => slot(self.slot),
+            FrameOperand::Base => slot(self.base?.1),
+            FrameOperand::Columns => Slot::Int(i32::from(self.columns)),
+            FrameOperand::Barrier => slot(self.barrier),
+            FrameOperand::Phase => slot(self.phase),
+            FrameOperand::One => slot(self.one),
+            FrameOperand::Warp => slot(self.warp),
+            FrameOperand::Unknown => return None,
+        })
+    }
+}
+
+/// Distances between keys of a product's prepared registers: addresses of accumulators, and the instruction descriptor.
+const ACCUMULATOR: u8 = 2;
+const INSTRUCTION: u8 = 3;
+/// Tensor memory's columns among the places of accesses, above all of shared memory.
+const COLUMNS: u32 = 1 << 31;
+
+/// The columns of a product's accumulators, as a place that an access touches.
+fn columns(loads: &TensorLoads, place: &InTensor) -> (u32, u32) {
+    let first = COLUMNS | u32::from(place.first);
+    (first, first.saturating_add(u32::from(loads.columns)))
+}
+
+impl<'t> Context<'_, 't, '_, '_> {
+    fn tensor_memory(&self, op: Op) -> Result<&'t TensorMemory<'t>, EmitError> {
+        tensor::memory(self.machine.tables, self.machine.arch).map_err(|_| EmitError::Unplanned(op))
+    }
+
+    /// What a kernel begins with that uses tensor memory.
+    #[inline(never)]
+    pub(super) fn enter_tensor(&mut self, function: Op) -> Result<(), EmitError> {
+        if self.plan.tensor_columns == 0 {
+            return Ok(());
+        }
+        let memory = self.tensor_memory(function)?;
+        self.steps.purpose = Purpose::Control;
+        let thread = self.compute(self.thread, Place::Vector)?;
+        let lanes = 1i32.checked_shl(u32::from(self.plan.wave)).unwrap_or(0);
+        let one = self.first_thread()?;
+        let warp = self.less(slot(thread), Slot::Int(lanes))?;
+        let always = self.less(Slot::Int(0), Slot::Int(1))?;
+        let at = |this: &mut Self, bytes: u32| -> Result<Reg, EmitError> {
+            let bytes = this.arena.constant(this.plan.tensor_slot.saturating_add(bytes))?;
+            let node = this.sum(IndexOp::Add, this.shared_base, Some(bytes))?.ok_or(EmitError::Unplanned(function))?;
+            this.compute(node, Place::Vector)
+        };
+        let (slot_at, barrier) = (at(self, 0)?, at(self, u32::from(memory.shared_bytes) / 2)?);
+        let class = self.machine.class(RegisterKind::Vector, 32).ok_or(StepError::NoAtom(Missing::Class))?;
+        let phase = self.filled(class, 0)?;
+        self.steps.purpose = Purpose::Sync;
+        let mut frame = TensorFrame { slot: slot_at, base: None, columns: self.plan.tensor_columns, barrier, phase, one, warp, always };
+        for step in memory.enter {
+            let id = step.atom;
+            let atom = self.machine.tables.atom(id).ok_or(StepError::NoAtom(Missing::Frame))?;
+            if let Some(start) = atom.operands.iter().find(|o| o.role == Role::Def) {
+                let reg = self.steps.tuple(start.class, start.registers)?;
+                frame.base = Some((self.declare(Variable::word().uniform(), reg)?, reg));
+            }
+            push_known(self.machine.tables, id, &[], &mut self.steps, |number| frame.operand(memory.enter, id, number))?;
+        }
+        self.tensor = Some(frame);
+        Ok(())
+    }
+
+    /// What such a kernel ends with.
+    #[inline(never)]
+    pub(super) fn leave_tensor(&mut self, function: Op) -> Result<(), EmitError> {
+        let Some(frame) = self.tensor else { return Ok(()) };
+        let memory = self.tensor_memory(function)?;
+        self.steps.purpose = Purpose::Sync;
+        for step in memory.leave {
+            push_known(self.machine.tables, step.atom, &[], &mut self.steps, |number| frame.operand(memory.leave, step.atom, number))?;
+        }
+        Ok(())
+    }
+
+    /// A predicate: whether one number is below another.
+    fn less(&mut self, a: Slot, b: Slot) -> Result<Reg, EmitError> {
+        let compare = self.machine.isa.compare_less;
+        let predicate = self.predicate(compare)?.ok_or(StepError::NoAtom(Missing::Frame))?;
+        self.frame_step(compare, Some(predicate), &[a, b])?;
+        Ok(predicate)
+    }
+
+    /// Whether a loop that carries an accumulator has gone round before: its counter is above its start.
+    fn is_later(&mut self, carrier: Op) -> Result<Reg, EmitError> {
+        let parts = self.program.counted_loop(carrier).ok_or(EmitError::Unplanned(carrier))?;
+        let lower = match self.index_value(carrier, parts.lower, None)? {
+            Some(node) => slot(self.compute(node, Place::Vector)?),
+            None => Slot::Int(0),
+        };
+        let counter = self.index_value(carrier, parts.induction, None)?.ok_or(EmitError::Index(carrier))?;
+        let counter = self.compute(counter, Place::Vector)?;
+        self.less(lower, slot(counter))
+    }
+
+    /// Addresses of a product's accumulators and its instruction descriptor: they change in no loop.
+    pub(super) fn prepare_accumulators(&mut self, plan: &ProductPlan) -> Result<(), EmitError> {
+        let (Some(loads), Some(place), Some(frame)) = (plan.product.tensor, plan.tensor, self.tensor) else { return Ok(()) };
+        let unplanned = EmitError::Unplanned(plan.op);
+        let number = u16::try_from(plan.op.index()).unwrap_or(u16::MAX);
+        let (base, _) = frame.base.ok_or(unplanned)?;
+        let each = u32::from(plan.product.shape.n);
+        let blocks = u32::from(loads.columns).checked_div(each).ok_or(unplanned)?;
+        for block in 0..blocks {
+            self.steps.purpose = if block == 0 { Purpose::FirstAddress } else { Purpose::FurtherAddress };
+            let column = u32::from(place.first).saturating_add(block.saturating_mul(each));
+            let node = if column == 0 { base } else { self.arena.op_const(IndexOp::Add, base, u64::from(column))? };
+            let reg = self.compute(node, Place::Vector)?;
+            self.prepared(number, ACCUMULATOR, block, reg)?;
+        }
+        let word = self.arena.constant(place.word)?;
+        let reg = self.compute(word, Place::Vector)?;
+        self.prepared(number, INSTRUCTION, 0, reg)
+    }
+
+    fn prepared(&mut self, op: u16, side: u8, key: u32, reg: Reg) -> Result<(), EmitError> {
+        let capacity = u32::try_from(self.addresses.capacity()).unwrap_or(u32::MAX);
+        self.addresses.push(Address { op, side, key: Some((key, 0, 0)), reg }).map_err(|_| EmitError::Capacity { capacity })
+    }
+
+    /// The accesses of a product to its accumulators: by the unit, and by the loads that fetch them.
+    pub(super) fn touched_in_tensor(&self, plan: &ProductPlan, fetch: bool) -> Option<Touched> {
+        let (loads, place) = (plan.product.tensor?, plan.tensor?);
+        let own = self.machine.tables.atom(plan.product.atom)?.tensor()?;
+        let (from, to) = columns(&loads, &place);
+        Some(Touched { from, to, kind: if fetch { own.reads } else { own.writes }, writes: !fetch, completion: None })
+    }
+
+    /// In a rehearsal of `around`, the loads of what is fetched inside it.
+    pub(super) fn rehearse_fetch(&self, around: Op, product: Op, open: &mut Open) -> Result<(), EmitError> {
+        let Some(plan) = self.plan.product_of(product).filter(|p| p.tensor.is_some_and(|place| place.carrier != Some(around))) else { return Ok(()) };
+        if let Some(touched) = self.touched_in_tensor(plan, true) {
+            let _ = open.meet(self.machine.tables, self.machine.arch, &[touched])?;
+        }
+        Ok(())
+    }
+
+    /// What a product's end orders: it is waited for at once.
+    pub(super) fn completed(&self, op: Op, open: &mut Open) {
+        let own = self.plan.product_of(op).and_then(|p| self.machine.tables.atom(p.product.atom)).and_then(Atom::tensor);
+        if let Some(own) = own {
+            open.carried_out(self.machine.arch, own.writes, own.reads);
+        }
+    }
+
+    /// A product whose accumulators are in tensor memory.
+    #[inline(never)]
+    pub(super) fn product_in_tensor(&mut self, op: Op, plan: &ProductPlan, place: &InTensor, open: &mut Open) -> Result<(), EmitError> {
+        let unplanned = EmitError::Unplanned(op);
+        let atom = self.machine.tables.atom(plan.product.atom).ok_or(unplanned)?;
+        let own: TensorOperand<'_> = *atom.tensor().ok_or(unplanned)?;
+        let frame = self.tensor.ok_or(unplanned)?;
+        let memory = self.tensor_memory(op)?;
+        let (tables, arch) = (self.machine.tables, self.machine.arch);
+        let met = self.meet(op, open, true)?;
+        self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
+        self.steps.purpose = Purpose::Sync;
+        if !met {
+            // No thread is more than one phase of the barrier behind.
+            between(tables, arch, (own.reads, own.writes), &mut self.steps, |_, _| None)?;
+        }
+        self.steps.purpose = Purpose::Control;
+        let first = match place.carrier {
+            Some(carrier) => self.is_later(carrier)?,
+            None => self.less(Slot::Int(0), Slot::Int(0))?,
+        };
+        self.steps.purpose = Purpose::Matrix;
+        let s = plan.product.shape;
+        let word = self.descriptor(op, INSTRUCTION, 0).ok_or(unplanned)?;
+        let (nm, nn, nk) = plan.product.counts();
+        for k in 0..nk {
+            for m in 0..nm {
+                for n in 0..nn {
+                    let (ia, ib, ic) = plan.product.blocks((m, n, k));
+                    let mut args = [Slot::None; MAX_ARGS];
+                    let set = [
+                        (s.d, self.descriptor(op, ACCUMULATOR, ic)),
+                        (s.a, self.descriptor(op, 0, ia)),
+                        (s.b, self.descriptor(op, 1, ib)),
+                        (own.word, Some(word)),
+                        (own.adds, Some(if k == 0 { first } else { frame.always })),
+                        (own.one, Some(frame.one)),
+                    ];
+                    for (number, reg) in set {
+                        *args.get_mut(usize::from(number)).ok_or(unplanned)? = slot(reg.ok_or(unplanned)?);
+                    }
+                    self.steps.append(plan.product.atom, &args)?;
+                }
+            }
+        }
+        self.steps.purpose = Purpose::Sync;
+        between(tables, arch, (own.writes, own.reads), &mut self.steps, |atom, number| frame.operand(memory.around, atom, number))?;
+        self.steps.purpose = Purpose::Control;
+        self.add_in_place(frame.phase, super::lookup::Operand::Number(1), IndexOp::Xor)?;
+        if place.carrier.is_none() {
+            self.fetch(plan, place, open)?;
+        }
+        Ok(())
+    }
+
+    /// Fetches what a loop has carried in tensor memory.
+    pub(super) fn fetch_carried(&mut self, carrier: Op, open: &mut Open) -> Result<(), EmitError> {
+        for k in 0..self.plan.products.len() {
+            let Some(plan) = self.plan.products.get(k).copied() else { continue };
+            if let Some(place) = plan.tensor.filter(|place| place.carrier == Some(carrier)) {
+                self.fetch(&plan, &place, open)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Fetches a product's accumulators into registers.
+    #[inline(never)]
+    fn fetch(&mut self, plan: &ProductPlan, place: &InTensor, open: &mut Open) -> Result<(), EmitError> {
+        let unplanned = EmitError::Unplanned(plan.op);
+        self.steps.origin = u16::try_from(plan.op.index()).unwrap_or(u16::MAX);
+        let own = *self.machine.tables.atom(plan.product.atom).and_then(Atom::tensor).ok_or(unplanned)?;
+        let loads = plan.product.tensor.ok_or(unplanned)?;
+        let form = self.machine.tables.units.tensor_moves.get(usize::from(loads.form)).ok_or(unplanned)?;
+        let single = u16::from(form.registers).saturating_mul(loads.count) == 1;
+        let id = form.load_atoms.1.filter(|_| single).unwrap_or(form.load_atoms.0);
+        let atom = self.machine.tables.atom(id).ok_or(unplanned)?;
+        let class = atom.operands.iter().find(|o| o.role == Role::Def).map(|o| o.class).ok_or(unplanned)?;
+        let tile = self.tile(plan.op, class, &plan.product.c)?;
+        self.hold(place.value, tile)?;
+        let touched = self.touched_in_tensor(plan, true).ok_or(unplanned)?;
+        let (tables, arch) = (self.machine.tables, self.machine.arch);
+        self.steps.purpose = Purpose::Sync;
+        let wanted = open.meet(tables, arch, &[touched])?;
+        self.carry_out(&wanted)?;
+        // A loop that never went round leaves zeros.
+        let empty = match place.carrier {
+            Some(carrier) if !self.goes_round(carrier) => {
+                self.steps.purpose = Purpose::Control;
+                let later = self.is_later(carrier)?;
+                self.steps.purpose = Purpose::Fill;
+                self.fill(tile, 0)?;
+                let (load, done) = (self.fresh_label(), self.fresh_label());
+                self.steps.purpose = Purpose::Control;
+                let (branch, branch_if) = (self.machine.isa.branch, self.machine.isa.branch_if);
+                self.frame_step(branch_if, Some(later), &[Slot::Label(load)])?;
+                self.steps.append(branch, &[Slot::Label(done)])?;
+                self.steps.label(load)?;
+                Some(done)
+            }
+            _ => None,
+        };
+        self.loads(plan, place, (id, atom), tile)?;
+        self.steps.purpose = Purpose::Sync;
+        between(tables, arch, (own.reads, own.fetched), &mut self.steps, |_, _| None)?;
+        if let Some(done) = empty {
+            self.steps.label(done)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a loop certainly has an iteration.
+    fn goes_round(&self, carrier: Op) -> bool {
+        let parts = self.program.counted_loop(carrier);
+        let bounds = parts.and_then(|parts| Some((self.program.int(parts.lower)?, self.program.int(parts.upper)?)));
+        bounds.is_some_and(|(lower, upper)| lower < upper)
+    }
+
+    fn loads(&mut self, plan: &ProductPlan, place: &InTensor, (id, atom): (lanebook_tables::AtomId, &Atom<'_>), tile: Reg) -> Result<(), EmitError> {
+        let unplanned = EmitError::Unplanned(plan.op);
+        let loads = plan.product.tensor.ok_or(unplanned)?;
+        let memory = self.tensor_memory(plan.op)?;
+        let own = *self.machine.tables.atom(plan.product.atom).and_then(Atom::tensor).ok_or(unplanned)?;
+        let rows = tensor::tile_named(self.machine.tables, self.machine.arch, own.tile).map_err(|_| unplanned)?;
+        let product = &plan.product;
+        // The address of an element's cell, from the accumulators' first.
+        let cell = |e: u32| -> Option<u32> {
+            let (block, row, col) = product.in_block(e)?;
+            let column = block.checked_mul(u32::from(product.shape.n))?.checked_add(col)?;
+            tensor::row_lane(rows, row)?.checked_shl(u32::from(memory.lane_shift))?.checked_add(column)
+        };
+        self.steps.purpose = Purpose::FirstAddress;
+        let mut bits: heapless::Vec<BitColumn, 8> = heapless::Vec::new();
+        for (bit, &e) in (self.plan.wave..).zip(product.c.warp.as_slice()) {
+            let column = cell(e).ok_or(unplanned)?;
+            bits.push(BitColumn { value: self.thread, bit, column }).map_err(|_| EmitError::Capacity { capacity: 8 })?;
+        }
+        let (base, _) = self.tensor.and_then(|frame| frame.base).ok_or(unplanned)?;
+        let warps = from_bits(&mut self.arena, &bits, Combine::Add, 0)?;
+        let start = self.sum(IndexOp::Add, Some(base), Some(warps))?.ok_or(unplanned)?;
+        let all = u32::try_from(product.c.register.len()).unwrap_or(u32::MAX);
+        let each = 1u32.checked_shl(u32::from(loads.registers)).ok_or(unplanned)?;
+        let panels = product.c.shape.grid.count();
+        let count = panels.checked_shl(all).and_then(|n| n.checked_div(each)).ok_or(unplanned)?;
+        for number in 0..count {
+            let register = number.saturating_mul(each);
+            let e = product.c.element(register, 0, 0);
+            let offset = cell(e).and_then(|cell| cell.checked_add(u32::from(place.first))).ok_or(unplanned)?;
+            let node = if offset == 0 { start } else { self.arena.op_const(IndexOp::Add, start, u64::from(offset))? };
+            let address = self.compute(node, Place::Vector)?;
+            self.steps.purpose = Purpose::Move;
+            let part = Slot::Reg {
+                class: tile.class.0 as u8,
+                count: u8::try_from(each).map_err(|_| unplanned)?,
+                first: tile.first.wrapping_add(u16::try_from(register).map_err(|_| unplanned)?),
+            };
+            let mut args = [Slot::None; MAX_ARGS];
+            for (arg, operand) in args.iter_mut().zip(atom.operands) {
+                *arg = match operand.role {
+                    Role::Def => part,
+                    Role::Address => slot(address),
+                    // The first of its words; its count, and an offset that lets its parts follow each other.
+                    _ if operand.vary.is_some_and(|vary| !vary.words.is_empty()) => Slot::Int(0),
+                    _ => int(i64::from(loads.count)).ok_or(unplanned)?,
+                };
+            }
+            let used = args.get(..atom.operands.len()).ok_or(unplanned)?;
+            self.steps.append(id, used)?;
+            self.steps.purpose = Purpose::FurtherAddress;
+        }
+        Ok(())
+    }
+}
