@@ -419,7 +419,7 @@ fn walk(
         params,
         lists,
         registers,
-    )?;
+    );
     context.slices = slices;
     Ok(context.function(function)?)
 }

@@ -196,6 +196,14 @@ impl Chooser<'_, '_, '_, '_> {
 
     /// Writes the final choice down, with every loser's reason.
     fn settle(&mut self) -> Result<(), PlanError> {
+        self.settle_allocs()?;
+        self.settle_products()?;
+        self.settle_movements()
+    }
+
+    /// The layouts of tiles in shared memory.
+    #[inline(never)]
+    fn settle_allocs(&mut self) -> Result<(), PlanError> {
         for index in 0..self.plan.allocs.len() {
             let op = self.plan.allocs.get(index).and_then(|a| self.program.def_op(a.value));
             let (layout, _) = self.best_layout(index, op.filter(|_| self.plan.losers.capacity() > 0))?;
@@ -206,6 +214,12 @@ impl Chooser<'_, '_, '_, '_> {
                 alloc.bytes = u32::try_from(layout.bytes(alloc.shape).unwrap_or(u64::MAX)).unwrap_or(u32::MAX);
             }
         }
+        Ok(())
+    }
+
+    /// What products take from shared memory, and where their accumulators stand.
+    #[inline(never)]
+    fn settle_products(&mut self) -> Result<(), PlanError> {
         for k in 0..self.plan.products.len() {
             let Some(op) = self.plan.products.get(k).map(|p| p.op) else { continue };
             let shared = self.in_shared(op)?;
@@ -224,6 +238,12 @@ impl Chooser<'_, '_, '_, '_> {
                 }
             }
         }
+        Ok(())
+    }
+
+    /// The instructions of movements.
+    #[inline(never)]
+    fn settle_movements(&mut self) -> Result<(), PlanError> {
         for k in 0..self.movements.len() {
             let Some(&movement) = self.movements.get(k) else { continue };
             if self.is_absorbed(movement.op) {

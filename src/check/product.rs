@@ -5,7 +5,7 @@ use super::tile::{held, power, row_col};
 use super::violation::Violation;
 use crate::ir::Program;
 use crate::map::Fragment;
-use crate::plan::{End, Plan, ProductPlan};
+use crate::plan::{End, InShared, Plan, ProductPlan};
 use lanebook_layout::{AxisId, LayoutRef};
 use lanebook_tables::Tables;
 
@@ -24,12 +24,11 @@ struct Side<'p> {
 }
 
 /// Where an operand is.
-#[expect(clippy::large_enum_variant, reason = "there is no heap, and at most two are alive")]
 enum From<'p> {
     /// In the lanes' registers: as the table lays it out, rows so many elements apart, in so many registers.
     Registers { layout: &'p LayoutRef<'p>, pitch: u64, registers: u32 },
     /// In a tile in shared memory, as a descriptor says.
-    Shared(Described<'p>),
+    Shared(&'p Described<'p>),
     /// In tensor memory: block after block of the result, rows and columns as they stand there.
     Tensor(&'p ProductPlan),
 }
@@ -100,6 +99,19 @@ fn copy_lanes(layout: &LayoutRef<'_>, copy: u32) -> Option<u32> {
     Some(away)
 }
 
+/// Reads the descriptor of an operand in shared memory, in a frame of its own.
+#[inline(never)]
+fn describe<'p>(
+    to: &mut Option<Described<'p>>,
+    tables: &Tables<'p>,
+    program: &Program<'_, '_>,
+    plan: &'p Plan<'_>,
+    (p, operand, given): (&ProductPlan, u8, &InShared),
+) -> Option<()> {
+    *to = in_shared::described(tables, program, plan, p, operand, given);
+    to.as_ref().map(|_| ())
+}
+
 /// Statements 8 and 9 of the module's page; the number of elements compared.
 #[inline(never)]
 pub(super) fn product(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>, p: &ProductPlan) -> Result<u64, Violation> {
@@ -117,6 +129,11 @@ pub(super) fn product(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Pla
         return Err(refuse);
     }
     let operands = [(number_a, &p.product.a), (number_b, &p.product.b), (shape.c, &p.product.c), (shape.d, &p.product.c)];
+    let mut described: [Option<Described<'_>>; 2] = [const { None }; 2];
+    for ((to, given), k) in described.iter_mut().zip(p.shared).zip(0u8..) {
+        let Some(given) = given else { continue };
+        describe(to, tables, program, plan, (p, k, &given)).ok_or(Violation::End { op, operand: k })?;
+    }
     let mut sides: [Option<Side<'_>>; 4] = [const { None }; 4];
     for ((((side, end), value), (number, blocks)), k) in sides.iter_mut().zip(p.ends).zip(values).zip(operands).zip(0u8..) {
         let misplaced = Violation::End { op, operand: k };
@@ -124,7 +141,7 @@ pub(super) fn product(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Pla
             if end != End::Shared(given.alloc) || atom.shared(number).is_none() {
                 return Err(misplaced);
             }
-            let described = in_shared::described(tables, program, plan, p, k, &given).ok_or(misplaced)?;
+            let described = described.get(usize::from(k)).and_then(Option::as_ref).ok_or(misplaced)?;
             (From::Shared(described), blocks)
         } else {
             let End::Registers(index) = end else { return Err(misplaced) };

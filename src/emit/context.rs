@@ -144,7 +144,7 @@ pub struct Context<'a, 't, 'p, 's> {
 }
 
 impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
-    /// A context at the kernel's entry: the thread number and the shared segment's base are made available.
+    /// A context before the kernel's entry.
     #[allow(clippy::too_many_arguments)]
     pub fn new(
         machine: Lookup<'t>,
@@ -157,10 +157,10 @@ impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
         params: &'a VecView<Param>,
         (held, addresses, advances): (&'a mut VecView<Held>, &'a mut VecView<Address>, &'a mut VecView<Advance>),
         registers: &'a mut [Option<Reg>],
-    ) -> Result<Self, EmitError> {
+    ) -> Self {
         let thread = ExprId::NONE;
         registers.fill(None);
-        let mut out = Self {
+        Self {
             machine,
             program,
             plan,
@@ -184,12 +184,12 @@ impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
             label: 0,
             slices: false,
             tensor: None,
-        };
-        out.enter()?;
-        Ok(out)
+        }
     }
 
-    fn enter(&mut self) -> Result<(), EmitError> {
+    /// At the kernel's entry: the thread number and the shared segment's base are made available.
+    #[inline(never)]
+    pub(super) fn enter(&mut self) -> Result<(), EmitError> {
         let isa = self.machine.isa;
         let lanes = 1u64.checked_shl(u32::from(self.plan.wave)).unwrap_or(u64::MAX).wrapping_sub(1);
         let reg = match (isa.thread_register, isa.read_thread) {

@@ -18,6 +18,7 @@ impl Context<'_, '_, '_, '_> {
     /// Emits a whole function.
     pub fn function(&mut self, function: Op) -> Result<(), EmitError> {
         let mut open = Open::default();
+        self.enter()?;
         self.make_completions()?;
         self.enter_tensor(function)?;
         let mut loops: heapless::Vec<OpenLoop, MAX_DEPTH> = heapless::Vec::new();
