@@ -85,7 +85,7 @@ impl Chooser<'_, '_, '_, '_> {
         let is_native = |id| arch.atoms.iter().any(|have| have.atom == id && have.native);
         let numbers = self.candidates();
         let columns = tensor::memory(tables, arch).map_or(0, |memory| u32::from(memory.columns));
-        let mut exhausted = None;
+        let mut fewest = None;
         let may_stay = self.accumulator_home(op).is_some();
         let mut order: heapless::Vec<(u32, u16), MAX_PRODUCTS> = heapless::Vec::new();
         let mut why = PlanError::NoMatrixAtom(op);
@@ -103,7 +103,7 @@ impl Chooser<'_, '_, '_, '_> {
                         continue;
                     }
                     if need > columns {
-                        exhausted = Some(PlanError::TensorMemory { op, need, have: columns });
+                        fewest = Some(fewest.map_or(need, |least: u32| least.min(need)));
                         self.plan.lose(Loser { op, what, why: Reject::Columns { need, have: columns }, cost: 0 });
                         continue;
                     }
@@ -173,7 +173,7 @@ impl Chooser<'_, '_, '_, '_> {
                 }
             }
         }
-        let (product, _, loose) = best.ok_or(exhausted.unwrap_or(why))?;
+        let (product, _, loose) = best.ok_or(fewest.map_or(why, |need| PlanError::TensorMemory { op, need, have: columns }))?;
         let uses = self.unit_uses(op, &product, [a, b]).ok_or(why)?;
         self.units.extend_from_slice(&uses).map_err(|_| full(PlanPool::Products, MAX_UNIT_USES))?;
         self.place_product(&product, [a, b, c, d], loose)?;

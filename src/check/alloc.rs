@@ -56,7 +56,7 @@ fn completions(tables: &Tables<'_>, arch: &Arch<'_>, plan: &Plan<'_>) -> Result<
     if plan.completions == 0 {
         return Ok(());
     }
-    let size = tables.units.completions.iter().find(|c| has(arch, c.feature)).map_or(0, |c| u32::from(c.bytes));
+    let size = object_bytes(tables, arch);
     let bytes = size.saturating_mul(u32::from(plan.completions));
     let (none, end) = (u16::MAX, u64::from(plan.completion_offset).saturating_add(u64::from(bytes)));
     if bytes == 0 || end > u64::from(plan.shared_bytes) || end > u64::from(arch.shared.max_bytes) {
@@ -73,6 +73,19 @@ fn completions(tables: &Tables<'_>, arch: &Arch<'_>, plan: &Plan<'_>) -> Result<
         }
     }
     Ok(())
+}
+
+/// The first byte behind the completion objects; 0 if there are none.
+pub(super) fn completions_end(tables: &Tables<'_>, arch: &Arch<'_>, plan: &Plan<'_>) -> u32 {
+    if plan.completions == 0 {
+        return 0;
+    }
+    plan.completion_offset.saturating_add(object_bytes(tables, arch).saturating_mul(u32::from(plan.completions)))
+}
+
+/// Bytes of a completion object.
+fn object_bytes(tables: &Tables<'_>, arch: &Arch<'_>) -> u32 {
+    tables.units.completions.iter().find(|c| has(arch, c.feature)).map_or(0, |c| u32::from(c.bytes))
 }
 
 /// Whether two (start, length) have a byte in common.

@@ -70,7 +70,7 @@ pub(super) fn accumulator(tables: &Tables<'_>, program: &Program<'_, '_>, plan: 
     let own = atom.tensor().ok_or(refuse)?;
     let tile = tensor::tile_named(tables, arch, own.tile).map_err(|_| refuse)?;
     let form = tables.units.tensor_moves.get(usize::from(loads.form)).filter(|f| arch.features.contains(&f.feature)).ok_or(refuse)?;
-    room(program, plan, p, memory, &loads, &place)?;
+    room(program, plan, p, (memory, super::alloc::completions_end(tables, arch, plan)), &loads, &place)?;
     instruction(tables, program, arch, atom, p, &place)?;
     let fragment = plan.fragments.iter().find(|f| f.value == place.value).map(|f| &f.fragment).ok_or(Violation::Missing(p.op))?;
     if *fragment != p.product.c || fragment.shape.bits != u16::from(memory.cell_bits) || !form.counts.contains(&loads.count) {
@@ -84,7 +84,7 @@ fn room(
     program: &Program<'_, '_>,
     plan: &Plan<'_>,
     p: &ProductPlan,
-    memory: &TensorMemory<'_>,
+    (memory, objects): (&TensorMemory<'_>, u32),
     loads: &TensorLoads,
     place: &InTensor,
 ) -> Result<(), Violation> {
@@ -99,7 +99,7 @@ fn room(
         return Err(wrong);
     }
     let slot = plan.tensor_slot;
-    let behind = plan.allocs.iter().all(|a| a.offset.saturating_add(a.bytes) <= slot);
+    let behind = plan.allocs.iter().all(|a| a.offset.saturating_add(a.bytes) <= slot) && objects <= slot;
     let inside = slot.saturating_add(u32::from(memory.shared_bytes)) <= plan.shared_bytes;
     if !behind || !inside || slot.checked_rem(u32::from(memory.shared_bytes)) != Some(0) {
         return Err(wrong);
