@@ -67,7 +67,8 @@ pub fn place(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &mut Plan<'_>
     }
     complete(tables, program, plan)?;
     if plan.completions > 0 {
-        let bytes = tables.units.completions.iter().find(|c| arch.features.contains(&c.feature)).map_or(8, |c| u32::from(c.bytes).max(1));
+        let bytes = tables.units.completions.iter().find(|c| arch.features.contains(&c.feature)).map(|c| u32::from(c.bytes).max(1));
+        let bytes = bytes.ok_or(PlanError::UnknownArch)?;
         plan.completion_offset = end.checked_next_multiple_of(bytes).ok_or(PlanError::UnknownArch)?;
         end = plan.completion_offset.saturating_add(bytes.saturating_mul(u32::from(plan.completions)));
         align = align.max(bytes);

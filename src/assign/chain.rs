@@ -20,10 +20,12 @@ const NEVER: u32 = 1 << 28;
 impl Chooser<'_, '_, '_, '_> {
     /// How many numbers candidates of a product have.
     pub(super) fn candidates(&self) -> usize {
-        let Setting { tables, arch, warps, .. } = self.setting;
-        // A split over warps of each atom, or a form of loads from tensor memory.
-        let per_atom = usize::from(warps).saturating_add(1).max(tables.units.tensor_moves.len());
-        arch.atoms.len().saturating_mul(per_atom).saturating_mul(2)
+        self.setting.arch.atoms.len().saturating_mul(self.per_atom()).saturating_mul(2)
+    }
+
+    /// Numbers of an atom: a split over warps, or a form of loads from tensor memory.
+    fn per_atom(&self) -> usize {
+        usize::from(self.setting.warps).saturating_add(1).max(self.setting.tables.units.tensor_moves.len())
     }
 
     /// A candidate of a product by its number: an atom, a split over warps, and whether it computes the transposed product. The
@@ -32,7 +34,7 @@ impl Chooser<'_, '_, '_, '_> {
         let Setting { tables, arch, wave, warps, .. } = self.setting;
         let program = self.program;
         let (swapped, number) = (number % 2 == 1, number / 2);
-        let per_atom = usize::from(warps).checked_add(1)?.max(tables.units.tensor_moves.len());
+        let per_atom = self.per_atom();
         let have = arch.atoms.get(number.checked_div(per_atom)?)?;
         let along_m = u8::try_from(number.checked_rem(per_atom)?).ok()?;
         let atom = tables.atom(have.atom).filter(|atom| atom.class == AtomClass::Matrix)?;
@@ -122,9 +124,7 @@ impl Chooser<'_, '_, '_, '_> {
                 if self.takes_as_it_is(op, side, known) {
                     continue;
                 }
-                let registers = u32::from(known.registers()).saturating_mul(2);
-                let w = &self.setting.tables.weights;
-                let cost = registers.saturating_mul(w.shared_transaction).saturating_add(registers.saturating_add(16).saturating_mul(w.instruction));
+                let cost = self.exchange_estimate(u32::from(known.registers()).saturating_mul(2));
                 sum = sum.saturating_add(if convert.is_some() { self.weigh_at(op, cost) } else { NEVER });
             }
         }

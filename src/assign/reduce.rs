@@ -15,6 +15,9 @@ use crate::map::{Fragment, Kept, SharedLayout, TileShape};
 use crate::plan::{AllocPlan, ExchangePlan, HalfPlan, PlanError, PlanPool};
 use lanebook_tables::{AtomId, OpRole};
 
+/// Instructions that an exchange is taken to need for its addresses and barriers.
+const EXCHANGE_ADDRESSES: u32 = 16;
+
 /// The distributions of an exchange.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Between {
@@ -119,12 +122,18 @@ impl Chooser<'_, '_, '_, '_> {
             }
             if let Some(between) = self.between(op) {
                 let registers = u32::from(between.from.registers()).saturating_add(u32::from(between.to.registers()));
-                let transactions = registers.saturating_mul(w.shared_transaction);
-                cost = cost.saturating_add(transactions).saturating_add(registers.saturating_add(16).saturating_mul(w.instruction));
+                cost = cost.saturating_add(self.exchange_estimate(registers));
             }
             sum = sum.saturating_add(self.weigh_at(op, cost));
         }
         sum
+    }
+
+    /// What an exchange through shared memory costs before its layout is chosen: every register, written and read, and the addresses.
+    pub(super) fn exchange_estimate(&self, registers: u32) -> u32 {
+        let w = &self.setting.tables.weights;
+        let instructions = registers.saturating_add(EXCHANGE_ADDRESSES);
+        registers.saturating_mul(w.shared_transaction).saturating_add(instructions.saturating_mul(w.instruction))
     }
 
     /// Gives every reduction and conversion that needs one its tile in shared memory, with atoms and layout.
