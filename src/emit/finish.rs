@@ -9,7 +9,7 @@ use super::step::{MAX_ARGS, Missing, Pattern, Purpose, Slot, Step, StepError, To
 use heapless::VecView;
 use lanebook_tables::{Arch, Atom, AtomId, Hazard, HazardUse, Isa, Tables};
 
-/// Most loads in flight that are tracked one by one; older ones are waited for.
+/// Most loads in flight that are tracked one by one; where more would be, the older half is waited for.
 const IN_FLIGHT: usize = 64;
 /// Most counters of an architecture.
 const COUNTERS: usize = 8;
@@ -47,6 +47,7 @@ pub fn finish(
         if step.purpose != Purpose::Label {
             takes(tables, step)?;
             state.wait_for(step, out)?;
+            state.make_room(step, out)?;
             state.keep_distance(step, out)?;
             state.issue(step)?;
         }
@@ -98,6 +99,23 @@ impl Finish<'_> {
         let mut need = [None::<u32>; COUNTERS];
         let (tables, patterns) = (self.tables, self.patterns);
         for_each_register(tables, step, patterns, |touch| self.demand(&touch, &mut need));
+        self.emit_waits(&need, step, out)
+    }
+
+    /// Waits for older loads until this step's own can be tracked.
+    fn make_room(&mut self, step: &Step, out: &mut VecView<Step>) -> Result<(), StepError> {
+        if self.tables.atom(step.atom).is_none_or(|atom| atom.counter.is_none()) {
+            return Ok(());
+        }
+        let mut more = 0usize;
+        for_each_register(self.tables, step, self.patterns, |touch| more = more.saturating_add(usize::from(touch.written)));
+        if self.pending.len().saturating_add(more) <= self.pending.capacity() {
+            return Ok(());
+        }
+        let mut need = [None::<u32>; COUNTERS];
+        for p in self.pending.iter().take(self.pending.capacity() / 2) {
+            raise(&mut need, self.allowed(p), p.counter);
+        }
         self.emit_waits(&need, step, out)
     }
 
