@@ -115,7 +115,7 @@ fn place_accumulators(tables: &Tables<'_>, plan: &mut Plan<'_>) -> Result<(), Pl
 /// Most completion objects of a group.
 pub const MAX_COMPLETIONS: u8 = 16;
 
-/// Numbers the completion objects of copies that need one. Copies that follow each other into different bytes share theirs: nothing
+/// Numbers the completion objects of copies that need one, and counts that of products. Copies that follow each other into different bytes share theirs: nothing
 /// can have to stand between them that waits for one of them.
 #[inline(never)]
 fn complete(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &mut Plan<'_>) -> Result<(), PlanError> {
@@ -140,7 +140,12 @@ fn complete(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &mut Plan<'_>)
             m.tiled = Some(TiledPlan { completion: Some(number), ..tiled });
         }
     }
-    plan.completions = plan.completions.saturating_add(next);
+    // Products with accumulators in tensor memory arrive at one object.
+    let arrives = plan.products.iter().any(|p| p.tensor.is_some());
+    if arrives && next >= MAX_COMPLETIONS {
+        return Err(PlanError::Capacity { pool: crate::plan::PlanPool::Completions, capacity: u32::from(MAX_COMPLETIONS) });
+    }
+    plan.completions = next.saturating_add(u8::from(arrives));
     Ok(())
 }
 

@@ -207,17 +207,7 @@ fn loads(model: &HwModel, (usual, one): &(crate::schema::Name, String)) -> (t::A
 /// An atom whose operands have the names of what a frame fills.
 fn frame_step(model: &HwModel, name: &crate::schema::Name) -> Option<t::FrameStep<'static>> {
     let atom = model.atom_names.get(name)?;
-    let operand = |name: &str| match name {
-        "slot" => t::FrameOperand::Slot,
-        "base" => t::FrameOperand::Base,
-        "columns" => t::FrameOperand::Columns,
-        "barrier" => t::FrameOperand::Barrier,
-        "phase" => t::FrameOperand::Phase,
-        "one" => t::FrameOperand::One,
-        "warp" => t::FrameOperand::Warp,
-        _ => t::FrameOperand::Unknown,
-    };
-    let operands = list(model.atom(t::AtomId(atom)).operands.iter().map(|o| operand(&o.name.value)));
+    let operands = list(model.atom(t::AtomId(atom)).operands.iter().map(|o| crate::model::units::frame_operand(&o.name.value)));
     Some(t::FrameStep { atom: t::AtomId(atom), operands })
 }
 

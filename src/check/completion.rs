@@ -5,7 +5,7 @@ use super::order::{Look, Walk, narrow};
 use super::violation::{ObjectFault, Violation};
 use crate::emit::step::{Purpose, Slot, Step};
 use crate::unit::has;
-use lanebook_tables::{CompletionObject, IndexOp, TermNode};
+use lanebook_tables::{CompletionObject, FrameOperand, IndexOp, TermNode};
 
 /// Most objects of a group.
 const OBJECTS: usize = 16;
@@ -97,6 +97,15 @@ impl Look<'_> {
                         return wrong(at, k, ObjectFault::Announced, 0, 1);
                     }
                     object.started = object.started.saturating_add(bytes);
+                } else if let Some((on, slot)) = self.arrives(step) {
+                    let Some(k) = named(&objects, slot) else { return wrong(at, OBJECTS, ObjectFault::Made, 0, 1) };
+                    if published < table.publish.len() {
+                        return wrong(at, k, ObjectFault::Published, u32::try_from(published).unwrap_or(0), u32::try_from(table.publish.len()).unwrap_or(0));
+                    }
+                    let Some(object) = objects.get_mut(k) else { continue };
+                    if !self.by_one(on) || object.announced.replace(0).is_some() {
+                        return wrong(at, k, ObjectFault::Announced, 2, 1);
+                    }
                 } else if step.atom == table.wait {
                     let Some(k) = named(&objects, arg(0)) else { return wrong(at, OBJECTS, ObjectFault::Made, 0, 1) };
                     let Some(object) = objects.get_mut(k) else { continue };
@@ -121,6 +130,14 @@ impl Look<'_> {
             Some(k) => wrong(walk.at, k, ObjectFault::Waited, 0, 1),
             None => Ok(()),
         }
+    }
+
+    /// Where a unit's work arrives when it is done, by an atom that stands around it: the predicate, and the object's address.
+    pub(super) fn arrives(&self, step: &Step) -> Option<(Slot, Slot)> {
+        let memories = self.tables.units.tensor_memories.iter().filter(|m| has(self.arch, m.feature));
+        let around = memories.flat_map(|m| m.around).find(|s| s.atom == step.atom && step.purpose != Purpose::Label)?;
+        let operand = |what: FrameOperand| step.args.get(around.operands.iter().position(|o| *o == what)?).copied();
+        operand(FrameOperand::One).zip(operand(FrameOperand::Barrier))
     }
 
     /// The object that a copy counts down, and by how many bytes.

@@ -237,13 +237,16 @@ impl Look<'_> {
             };
             let own = |p: &&crate::plan::ProductPlan| p.op.index() == usize::from(step.origin) && p.product.atom == step.atom;
             let product = self.plan.products.iter().find(own).ok_or(stray)?;
+            // Where its accumulator is in tensor memory it arrives at an object when it is done.
+            let later = || self.steps.iter().skip(at).find_map(|s| self.arrives(s)).map(|(_, object)| object);
+            let signal = product.tensor.and_then(|_| later());
             for ((place, number), given) in out.iter_mut().zip([shape.a, shape.b]).zip(product.shared) {
                 let Some(how) = atom.shared(number) else { continue };
                 let a = given.and_then(|given| self.plan.allocs.get(usize::from(given.alloc))).ok_or(stray)?;
-                *place = Some(Access { bytes: (a.offset, a.bytes), kind: how.access, writes: false, signal: None });
+                *place = Some(Access { bytes: (a.offset, a.bytes), kind: how.access, writes: false, signal });
             }
             if let Some(place) = out.last_mut() {
-                *place = self.accumulator(product, true);
+                *place = self.accumulator(product, true).map(|access| Access { signal, ..access });
             }
             return Ok(out);
         };

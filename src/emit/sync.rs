@@ -124,7 +124,8 @@ impl Open {
             let mut rules = arch.sync.iter().filter(|r| r.producer == kind && !r.steps.is_empty()).peekable();
             rules.peek().is_some() && rules.all(|r| r.steps.iter().all(|step| done.iter().any(|d| d.atom == step.atom && d.immediates == step.immediates)))
         };
-        self.list.retain(|t| !over(t.kind));
+        // What completes on an object of its own has not been waited for.
+        self.list.retain(|t| t.completion.is_some() || !over(t.kind));
     }
 }
 
@@ -162,7 +163,7 @@ fn same(a: &Wanted<'_>, b: &Wanted<'_>) -> bool {
     }
 }
 
-fn rule<'t>(arch: &Arch<'t>, producer: AccessId, consumer: AccessId) -> Option<&'t SyncRule<'t>> {
+pub(super) fn rule<'t>(arch: &Arch<'t>, producer: AccessId, consumer: AccessId) -> Option<&'t SyncRule<'t>> {
     arch.sync.iter().find(|r| r.producer == producer && r.consumer == consumer)
 }
 

@@ -1,16 +1,17 @@
 //! Accumulators in tensor memory: the frame of a kernel that has some, products into them, and their way into registers.
 //!
-//! One thread issues a product's instructions and has them arrive at a barrier; all threads wait for it, so that tiles in shared
+//! One thread issues a product's instructions and has them arrive at a completion object; all threads wait for it, so that tiles in shared
 //! memory are free again and the accumulator is whole. Each warp fetches the lanes that it reaches.
 
+use super::completion::Completion;
 use super::context::{Address, Context, EmitError};
 use super::step::{MAX_ARGS, Missing, Purpose, Slot, StepError, int, slot};
-use super::sync::{Open, Touched, between, push_known};
+use super::sync::{Open, Touched, between, push_known, rule};
 use crate::expr::{BitColumn, Combine, ExprId, Place, Reg, Variable, from_bits};
 use crate::ir::Op;
 use crate::plan::{InTensor, ProductPlan, TensorLoads};
 use crate::unit::tensor;
-use lanebook_tables::{Atom, AtomId, FrameOperand, FrameStep, IndexOp, RegisterKind, Role, TensorMemory, TensorOperand};
+use lanebook_tables::{AccessId, Atom, AtomId, FrameOperand, FrameStep, IndexOp, Role, TensorMemory, TensorOperand};
 
 /// What a kernel with accumulators in tensor memory keeps in registers all along.
 #[derive(Copy, Clone, Debug)]
@@ -21,10 +22,8 @@ pub struct TensorFrame {
     base: Option<(ExprId, Reg)>,
     /// Columns of the allocation.
     columns: u16,
-    /// Address of the barrier that products arrive at.
-    barrier: Reg,
-    /// Parity of the barrier's phase.
-    phase: Reg,
+    /// The completion object that products arrive at, and its number.
+    completion: (Completion, u8),
     /// True in one thread.
     one: Reg,
     /// True in one warp.
@@ -41,8 +40,7 @@ impl TensorFrame {
             FrameOperand::Slot => slot(self.slot),
             FrameOperand::Base => slot(self.base?.1),
             FrameOperand::Columns => Slot::Int(i32::from(self.columns)),
-            FrameOperand::Barrier => slot(self.barrier),
-            FrameOperand::Phase => slot(self.phase),
+            FrameOperand::Barrier => slot(self.completion.0.address),
             FrameOperand::One => slot(self.one),
             FrameOperand::Warp => slot(self.warp),
             FrameOperand::Unknown => return None,
@@ -80,16 +78,12 @@ impl<'t> Context<'_, 't, '_, '_> {
         let one = self.first_thread()?;
         let warp = self.less(slot(thread), Slot::Int(lanes))?;
         let always = self.less(Slot::Int(0), Slot::Int(1))?;
-        let at = |this: &mut Self, bytes: u32| -> Result<Reg, EmitError> {
-            let bytes = this.arena.constant(this.plan.tensor_slot.saturating_add(bytes))?;
-            let node = this.sum(IndexOp::Add, this.shared_base, Some(bytes))?.ok_or(EmitError::Unplanned(function))?;
-            this.compute(node, Place::Vector)
-        };
-        let (slot_at, barrier) = (at(self, 0)?, at(self, u32::from(memory.shared_bytes) / 2)?);
-        let class = self.machine.class(RegisterKind::Vector, 32).ok_or(StepError::NoAtom(Missing::Class))?;
-        let phase = self.filled(class, 0)?;
+        let node = self.shared_address(self.plan.tensor_slot)?;
+        let slot_at = self.compute(node, Place::Vector)?;
+        let number = self.plan.tensor_completion().ok_or(EmitError::Unplanned(function))?;
+        let completion = (self.completion(number)?, number);
         self.steps.purpose = Purpose::Sync;
-        let mut frame = TensorFrame { slot: slot_at, base: None, columns: self.plan.tensor_columns, barrier, phase, one, warp, always };
+        let mut frame = TensorFrame { slot: slot_at, base: None, columns: self.plan.tensor_columns, completion, one, warp, always };
         for step in memory.enter {
             let id = step.atom;
             let atom = self.machine.tables.atom(id).ok_or(StepError::NoAtom(Missing::Frame))?;
@@ -198,7 +192,7 @@ impl<'t> Context<'_, 't, '_, '_> {
         self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
         self.steps.purpose = Purpose::Sync;
         if !met {
-            // No thread is more than one phase of the barrier behind.
+            // No thread is more than one phase of the object behind.
             between(tables, arch, (own.reads, own.writes), &mut self.steps, |_, _| None)?;
         }
         self.steps.purpose = Purpose::Control;
@@ -231,11 +225,24 @@ impl<'t> Context<'_, 't, '_, '_> {
             }
         }
         self.steps.purpose = Purpose::Sync;
-        between(tables, arch, (own.writes, own.reads), &mut self.steps, |atom, number| frame.operand(memory.around, atom, number))?;
-        self.steps.purpose = Purpose::Control;
-        self.add_in_place(frame.phase, super::lookup::Operand::Number(1), IndexOp::Xor)?;
+        self.arrive(memory, &frame, (own.writes, own.reads))?;
         if place.carrier.is_none() {
             self.fetch(plan, place, open)?;
+        }
+        Ok(())
+    }
+
+    /// What stands between work of the unit and what comes after it: its arrival, the wait for that, fences.
+    fn arrive(&mut self, memory: &TensorMemory<'_>, frame: &TensorFrame, (producer, consumer): (AccessId, AccessId)) -> Result<(), EmitError> {
+        let missing = StepError::NoAtom(Missing::Sync { producer: producer.0, consumer: consumer.0 });
+        let wait = self.completion_object()?.wait;
+        for step in rule(self.machine.arch, producer, consumer).ok_or(missing)?.steps {
+            self.steps.purpose = Purpose::Sync;
+            if step.atom == wait {
+                self.wait(frame.completion.1)?;
+            } else {
+                push_known(self.machine.tables, step.atom, step.immediates, &mut self.steps, |number| frame.operand(memory.around, step.atom, number))?;
+            }
         }
         Ok(())
     }

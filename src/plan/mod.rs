@@ -252,7 +252,7 @@ pub struct Plan<'s> {
     pub losers: &'s mut VecView<Loser>,
     /// Losers for which there was no room in `losers`.
     pub losers_dropped: u32,
-    /// Completion objects of the group, one after the other; set by placement.
+    /// Completion objects of the group, one after the other, the one that products in tensor memory arrive at last; set by placement.
     pub completions: u8,
     /// Where the first of them is, in bytes from the group's shared segment.
     pub completion_offset: u32,
@@ -331,6 +331,12 @@ impl Plan<'_> {
             let is_d = program.result(p.op, 0) == Some(value) && tensor.carrier.is_some();
             is_d || program.operand(p.op, 2) == Some(value)
         })
+    }
+
+    /// The completion object that products with accumulators in tensor memory arrive at.
+    #[must_use]
+    pub fn tensor_completion(&self) -> Option<u8> {
+        if self.tensor_columns > 0 { self.completions.checked_sub(1) } else { None }
     }
 
     /// Keeps a loser's reason; counts it when there is no room.

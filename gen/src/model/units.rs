@@ -14,7 +14,7 @@ use crate::source::Span;
 use crate::spanned::Spanned;
 use lanebook_layout::num::SymNames;
 use lanebook_layout::{AxisId, Iter};
-use lanebook_tables::{AccessId, Amount, AtomId, FeatureId, FieldRole, SourceId, Space, TileIter};
+use lanebook_tables::{AccessId, Amount, AtomId, FeatureId, FieldRole, FrameOperand, Role, SourceId, Space, TileIter};
 
 /// A fact as it is written, with what its group adds.
 #[derive(Clone, Debug)]
@@ -289,10 +289,32 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
     }
     for memory in &units.tensor_memories {
         for name in memory.entry.enter.iter().chain(&memory.entry.leave).chain(&memory.entry.around) {
-            model.atom_names.find(name, "atom", diags);
+            let Some(atom) = model.atom_names.find(name, "atom", diags) else { continue };
+            let atom = model.atom(AtomId(atom));
+            for operand in atom.operands.iter().filter(|o| o.role != Role::Immediate && frame_operand(&o.name.value) == FrameOperand::Unknown) {
+                let message = format!("operand `{}` of `{}` is nothing that a kernel's frame knows", operand.name.value, name.value);
+                let help = crate::suggest::remedy(&operand.name, FRAME_OPERANDS.iter().map(|(word, _)| *word), "name the operand after what it is");
+                diags.push(Diagnostic::at(name.span, message).note(operand.name.span, "the operand").help(help));
+            }
         }
     }
     model.units = units;
+}
+
+/// What operands of atoms around a kernel with accumulators in tensor memory can be, by name.
+const FRAME_OPERANDS: [(&str, FrameOperand); 6] = [
+    ("slot", FrameOperand::Slot),
+    ("base", FrameOperand::Base),
+    ("columns", FrameOperand::Columns),
+    ("barrier", FrameOperand::Barrier),
+    ("one", FrameOperand::One),
+    ("warp", FrameOperand::Warp),
+];
+
+/// What an operand of such an atom is.
+#[must_use]
+pub fn frame_operand(name: &str) -> FrameOperand {
+    FRAME_OPERANDS.iter().find(|(word, _)| *word == name).map_or(FrameOperand::Unknown, |(_, operand)| *operand)
 }
 
 /// The atom, and its operand of each name.

@@ -233,10 +233,8 @@ pub enum FrameOperand {
     Base,
     /// Columns of the allocation.
     Columns,
-    /// Address of the object that completed products arrive at.
+    /// Address of the completion object that completed products arrive at.
     Barrier,
-    /// Parity of its phase.
-    Phase,
     /// A predicate that is true in one thread of the group.
     One,
     /// A predicate that is true in one warp.
@@ -266,9 +264,10 @@ pub struct TensorMemory<'a> {
     pub enter: &'a [FrameStep<'a>],
     /// What such a kernel ends with.
     pub leave: &'a [FrameStep<'a>],
-    /// Further atoms, of the synchronisation table, whose operands are filled likewise.
+    /// Further atoms, of the synchronisation table, whose operands are filled likewise: each one of them that has
+    /// [`FrameOperand::Barrier`] has what came before arrive at the completion object, once.
     pub around: &'a [FrameStep<'a>],
-    /// Bytes of shared memory for the word and the object, eight each.
+    /// Bytes of shared memory for the word.
     pub shared_bytes: u16,
 }
 
