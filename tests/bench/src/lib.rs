@@ -14,6 +14,7 @@ pub mod room;
 pub mod size;
 pub mod whole;
 
+pub use clock::Effort;
 pub use report::{Report, Row};
 
 /// The example programs, by name.
@@ -22,8 +23,8 @@ pub const EXAMPLES: [(&str, &str); 2] =
 
 /// Every figure, section by section.
 #[must_use]
-pub fn report() -> Report {
-    let mut report = Report::default();
+pub fn report(effort: Effort) -> Report {
+    let mut report = Report::new(effort);
     lookup::measure(&mut report);
     algebra::measure(&mut report);
     whole::measure(&mut report);

@@ -1,5 +1,4 @@
 //! Look-up by id and by name, beside a search through all names and the standard library's map.
-use crate::clock::nanoseconds;
 use crate::report::Report;
 use lanebook::TABLES;
 use lanebook::tables::{ArchId, AtomId, DtypeId};
@@ -23,6 +22,7 @@ struct Kind<'n> {
 
 /// Measures all kinds.
 pub fn measure(report: &mut Report) {
+    let effort = report.effort;
     let kinds = [
         Kind {
             what: "architecture",
@@ -49,10 +49,10 @@ pub fn measure(report: &mut Report) {
         // A round repeated to a power of two: the index costs nothing worth measuring.
         let round: Vec<&str> = names.iter().copied().cycle().take(ROUND).collect();
         let map: HashMap<&str, usize> = names.iter().enumerate().map(|(id, name)| (*name, id)).collect();
-        let perfect = nanoseconds(|call| (kind.by_name)(round[call & (ROUND - 1)]));
-        let std_map = nanoseconds(|call| map.get(round[call & (ROUND - 1)]).copied());
-        let search = nanoseconds(|call| names.iter().position(|name| *name == round[call & (ROUND - 1)]));
-        let id = nanoseconds(|call| (kind.by_id)(((call & (ROUND - 1)) % LEAST) as u16));
+        let perfect = effort.nanoseconds(|call| (kind.by_name)(round[call & (ROUND - 1)]));
+        let std_map = effort.nanoseconds(|call| map.get(round[call & (ROUND - 1)]).copied());
+        let search = effort.nanoseconds(|call| names.iter().position(|name| *name == round[call & (ROUND - 1)]));
+        let id = effort.nanoseconds(|call| (kind.by_id)(((call & (ROUND - 1)) % LEAST) as u16));
         report.held(SECTION, format!("{} by name, {count} names", kind.what), perfect, "ns", std_map, "std HashMap");
         report.held(SECTION, format!("{} by name, {count} names", kind.what), perfect, "ns", search, "search through the names");
         report.held(SECTION, format!("{} by id", kind.what), id, "ns", perfect, "the same by name");

@@ -6,5 +6,5 @@ fn main() {
     if cfg!(debug_assertions) {
         eprintln!("note: built without optimisation; the times mean nothing (use --release)");
     }
-    print!("{}", lanebook_bench::report());
+    print!("{}", lanebook_bench::report(lanebook_bench::Effort::Full));
 }

@@ -1,4 +1,5 @@
 //! Passes over tile programs: rules a second, time and room against program size, and the removal of conversions beside Triton's.
+use crate::clock::Effort;
 use crate::report::Report;
 use lanebook::TABLES;
 use lanebook::ir::{Node, Options, Pool, Program, Storage, TileGraph, parse, verify};
@@ -146,7 +147,7 @@ fn room() -> Box<Room> {
 }
 
 /// The least of so many is taken.
-const TIMES: usize = if cfg!(debug_assertions) { 1 } else { 7 };
+const TIMES: usize = 7;
 
 const LOOSE: Options = Options { keep_unknown: true, free_names: true };
 
@@ -171,9 +172,9 @@ struct Ran {
 /// Nodes to look at.
 type Nodes = heapless::Vec<Node, 65_000>;
 
-fn pass(room: &mut Room, work: &mut Nodes, text: &str) -> Ran {
+fn pass(room: &mut Room, work: &mut Nodes, text: &str, effort: Effort) -> Ran {
     let (mut time, mut last) = (f64::INFINITY, None);
-    for _ in 0..TIMES {
+    for _ in 0..effort.times(TIMES) {
         let mut program = read(room, text);
         // With a mark around it the journal is still there afterwards.
         let mark = program.mark();
@@ -190,9 +191,9 @@ fn pass(room: &mut Room, work: &mut Nodes, text: &str) -> Ran {
 }
 
 /// Time of the rules that push conversions, and then of those that clean up, alone, and how many were applied.
-fn rules(room: &mut Room, work: &mut Nodes, text: &str) -> (f64, u32) {
+fn rules(room: &mut Room, work: &mut Nodes, text: &str, effort: Effort) -> (f64, u32) {
     let (mut time, mut applied) = (f64::INFINITY, 0);
-    for _ in 0..TIMES {
+    for _ in 0..effort.times(TIMES) {
         let mut program = read(room, text);
         let mut fuel = 10_000_000;
         let start = Instant::now();
@@ -213,12 +214,12 @@ fn rules(room: &mut Room, work: &mut Nodes, text: &str) -> (f64, u32) {
 /// By what was done (a rule, or an analysis): how often in one run over all programs, and nanoseconds each, the least of several runs. A
 /// step's time is that until the next is told of: what it changes, and looking for what fits next. Telling the time is in it.
 #[must_use]
-pub fn applications() -> Vec<(String, u32, f64)> {
+pub fn applications(effort: Effort) -> Vec<(String, u32, f64)> {
     let (mut room, mut work) = (room(), Box::new(Nodes::new()));
-    let mut texts: Vec<String> = SHAPES.iter().map(|shape| Body::program(*shape, SIZES[2]).0).collect();
+    let mut texts: Vec<String> = SHAPES.iter().map(|shape| Body::program(*shape, sizes(effort)[2]).0).collect();
     texts.extend(KERNELS.iter().map(|kernel| kernel.1.to_string()));
     let mut best: BTreeMap<String, (u32, f64)> = BTreeMap::new();
-    for _ in 0..TIMES {
+    for _ in 0..effort.times(TIMES) {
         let mut seen: BTreeMap<String, (u32, f64)> = BTreeMap::new();
         for text in &texts {
             let mut program = read(&mut room, text);
@@ -269,8 +270,13 @@ impl Step {
     }
 }
 
-/// Sizes of programs. Without optimisation times mean nothing, and large ones take long.
-const SIZES: [usize; 5] = if cfg!(debug_assertions) { [16, 32, 64, 128, 256] } else { [16, 64, 256, 1024, 4096] };
+/// Sizes of programs.
+const fn sizes(effort: Effort) -> [usize; 5] {
+    match effort {
+        Effort::Full => [16, 64, 256, 1024, 4096],
+        Effort::Once => [16, 32, 64, 128, 256],
+    }
+}
 
 /// By shape, the journal's bytes an operation at 64 and at 1,024 operations: what is written, whatever the machine.
 #[must_use]
@@ -278,20 +284,21 @@ pub fn growth() -> Vec<(&'static str, f64, f64)> {
     let (mut room, mut work) = (room(), Box::new(Nodes::new()));
     let mut at = |shape, size| {
         let (text, ops) = Body::program(shape, size);
-        pass(&mut room, &mut work, &text).journal as f64 / ops as f64
+        pass(&mut room, &mut work, &text, Effort::Once).journal as f64 / ops as f64
     };
     SHAPES.iter().map(|shape| (shape.0, at(*shape, 64), at(*shape, 1024))).collect()
 }
 
 /// Measures passes.
 pub fn measure(report: &mut Report) {
+    let effort = report.effort;
     let mut room = room();
     let mut work = Box::new(Nodes::new());
     for shape in SHAPES {
         let (mut first, mut most) = (None, (0f64, 0f64));
-        for size in SIZES {
+        for size in sizes(effort) {
             let (text, ops) = Body::program(shape, size);
-            let ran = pass(&mut room, &mut work, &text);
+            let ran = pass(&mut room, &mut work, &text, effort);
             let each = |figure: f64| figure / ops as f64;
             let what = format!("{}: {REMOVE_CONVERSIONS}, {ops} operations", shape.0);
             match first {
@@ -300,10 +307,10 @@ pub fn measure(report: &mut Report) {
             }
             first = first.or(Some(each(ran.time)));
             most = (most.0.max(each(ran.bytes as f64)), most.1.max(each(ran.journal as f64)));
-            if size == SIZES[3] {
+            if size == sizes(effort)[3] {
                 let what = format!("{}: {REMOVE_CONVERSIONS}, {ops} operations: changes", shape.0);
                 report.alone(SECTION, what, f64::from(ran.changes), "");
-                let (time, applied) = rules(&mut room, &mut work, &text);
+                let (time, applied) = rules(&mut room, &mut work, &text, effort);
                 if applied == 0 {
                     report.note(SECTION, format!("{}: no rule applies; what changes is the work of analyses", shape.0));
                     continue;
@@ -316,12 +323,12 @@ pub fn measure(report: &mut Report) {
         report.held(SECTION, format!("{}: records, the most", shape.0), most.0, "B/op", 160.0, "the budget");
         report.alone(SECTION, format!("{}: undo journal when done, the most", shape.0), most.1, "B/op");
     }
-    for (name, count, time) in applications() {
+    for (name, count, time) in applications(effort) {
         report.alone(APPLICATIONS, format!("{name}, {count} times"), time, "ns");
     }
     report.note(APPLICATIONS, "over the programs above of 256 operations and the kernels below; from one to the next, looking for it included");
     for (name, before, theirs, milliseconds) in KERNELS {
-        let time = pass(&mut room, &mut work, before).time;
+        let time = pass(&mut room, &mut work, before, effort).time;
         report.held(TRITON, format!("{name}: time"), time / 1000.0, "us", milliseconds * 1000.0, "Triton");
         let left = {
             let mut program = read(&mut room, before);

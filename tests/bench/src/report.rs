@@ -1,4 +1,5 @@
 //! Rows of figures and how they are printed.
+use crate::clock::Effort;
 use std::fmt;
 
 /// A figure beside its reference, both in `unit`.
@@ -29,11 +30,18 @@ impl Row {
 pub struct Report {
     /// The rows.
     pub rows: Vec<Row>,
+    /// How much is spent on each.
+    pub effort: Effort,
     /// Remarks under a section.
     pub notes: Vec<(&'static str, String)>,
 }
 
 impl Report {
+    /// A report without rows.
+    #[must_use]
+    pub fn new(effort: Effort) -> Self {
+        Self { effort, ..Self::default() }
+    }
     /// Adds a figure with a reference.
     pub fn held(&mut self, section: &'static str, what: impl Into<String>, value: f64, unit: &'static str, reference: f64, whose: impl Into<String>) {
         self.rows.push(Row { section, what: what.into(), value, unit, reference: Some((reference, whose.into())) });

@@ -1,5 +1,4 @@
 //! The whole compile: text in, text out, on every architecture, beside Triton's front half.
-use crate::clock::nanoseconds;
 use crate::report::Report;
 use crate::{EXAMPLES, room};
 use lanebook::TABLES;
@@ -56,9 +55,10 @@ pub fn archs() -> impl Iterator<Item = (ArchId, &'static lanebook::tables::Arch<
 
 /// Measures both examples on all architectures, stage by stage and whole.
 pub fn measure(report: &mut Report) {
+    let effort = report.effort;
     let (mut storage, mut scratch) = (Box::new(SmallStorage::new()), Box::new(Room::new()));
     for (name, text) in EXAMPLES {
-        let reading = nanoseconds(|_| read(&mut storage, text).usage());
+        let reading = effort.nanoseconds(|_| read(&mut storage, text).usage());
         report.alone(SECTION, format!("{name}: read and verify"), reading / 1e3, "us");
         for (id, arch) in archs() {
             if let Err(refusal) = with_compiled(text, id, |_, _| ()) {
@@ -67,9 +67,9 @@ pub fn measure(report: &mut Report) {
             }
             let planning = {
                 let program = read(&mut storage, text);
-                nanoseconds(|_| plan(&TABLES, id, &program, scratch.scratch()).is_ok())
+                effort.nanoseconds(|_| plan(&TABLES, id, &program, scratch.scratch()).is_ok())
             };
-            let whole = nanoseconds(|_| {
+            let whole = effort.nanoseconds(|_| {
                 let program = read(&mut storage, text);
                 let compiled = compile(&TABLES, id, &program, scratch.scratch()).expect("compiled before");
                 let mut out = Gone(0);
