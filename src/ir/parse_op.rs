@@ -81,13 +81,16 @@ impl Parser<'_, '_, '_> {
         let elided = self.program.intern(Type::ELIDED);
         let elided = self.put(elided, token)?;
         let all_elided = types.is_empty() || types == [elided];
-        if types.len() != count && !all_elided {
+        // The halves of a tile are of one type, which other compilers write once.
+        let alike = self.program.role(op) == OpRole::Split && types.len() == 1;
+        if types.len() != count && !all_elided && !alike {
             let types = u16::try_from(types.len()).unwrap_or(u16::MAX);
             return Err(self.fail(ErrorKind::TypeCount { values: u16::try_from(count).unwrap_or(u16::MAX), types }, token));
         }
         let mut next =
             names.iter().flat_map(|(name, count)| core::iter::once(*name).chain(core::iter::repeat_n(Name::EMPTY, usize::from(count.saturating_sub(1)))));
         for number in 0..count {
+            let number = if alike { 0 } else { number };
             let ty = if all_elided { elided } else { types.get(number).copied().unwrap_or(elided) };
             let pushed = self.program.push_result(op, ty, next.next().unwrap_or(Name::EMPTY));
             self.put(pushed, token)?;
@@ -507,7 +510,10 @@ impl Parser<'_, '_, '_> {
             let count = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
             return Err(self.fail(ErrorKind::TypeCount { values: count(values), types: count(written) }, token));
         }
+        // Other compilers do not write the type of a condition.
+        let first = usize::from(self.program.role(op) == OpRole::Condition && written.saturating_add(1) == values);
         for (number, ty) in types.enumerate() {
+            let number = number.saturating_add(first);
             let (Some(value), ty) = (self.program.operand(op, number), self.program.type_at(ty)) else { continue };
             let actual = self.program.type_of(value);
             let free = matches!(self.program.def(value), Def::Argument(block, _) if block == self.program.root());

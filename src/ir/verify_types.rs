@@ -36,6 +36,8 @@ pub(super) fn signature(program: &Program<'_, '_>, op: Op, role: OpRole) -> Chec
         OpRole::Convert => at.same(Slot::Operand(0), Slot::Result(0), true),
         OpRole::Transpose => at.transpose(),
         OpRole::Reshape => at.reshape(),
+        OpRole::Join => [Slot::Operand(0), Slot::Operand(1)].into_iter().try_for_each(|half| at.halves(Slot::Result(0), half)),
+        OpRole::Split => [Slot::Result(0), Slot::Result(1)].into_iter().try_for_each(|half| at.halves(Slot::Operand(0), half)),
         OpRole::Reduce => at.reduce(),
         OpRole::Broadcast => at.broadcast(),
         OpRole::Elementwise => at.elementwise(),
@@ -55,6 +57,10 @@ pub(super) fn signature(program: &Program<'_, '_>, op: Op, role: OpRole) -> Chec
         },
         OpRole::Index | OpRole::Call | OpRole::Fence | OpRole::Wait | OpRole::Pragma | OpRole::Opaque => Ok(()),
     }
+}
+
+const fn small_slot(number: usize) -> u8 {
+    if number > 255 { u8::MAX } else { number as u8 }
 }
 
 /// An operation being checked.
@@ -213,6 +219,19 @@ impl Checked<'_, '_, '_> {
             _ => Ok(()),
         }
     }
+    /// A tile whose last dimension has extent 2, and one of its halves.
+    fn halves(self, whole: Slot, half: Slot) -> Check {
+        self.ranks(whole, half, 1)?;
+        self.dtypes(whole, half)?;
+        let (Some(of), Some(ty)) = (self.tile(whole), self.tile(half)) else { return Ok(()) };
+        for dimension in 0..ty.shape.rank() {
+            self.extents(whole, dimension, half, dimension)?;
+        }
+        match (of.shape.elements(), ty.shape.elements()) {
+            (Some(a), Some(b)) if b.checked_mul(2) != Some(a) => Err(ErrorKind::Elements { a, b }),
+            _ => Ok(()),
+        }
+    }
     fn reduce(self) -> Check {
         let (from, to) = (Slot::Operand(0), Slot::Result(0));
         let Some(tile) = self.tile(from) else { return Ok(()) };
@@ -365,10 +384,28 @@ impl Checked<'_, '_, '_> {
         count(carried, program.arguments(decides).count())?;
         count(results.saturating_add(1), program.operand_count(end))?;
         count(results, program.arguments(works).count())?;
-        match program.terminator(works) {
-            Some(end) => count(carried, program.operand_count(end)),
-            None => count(carried, 0),
+        let back = program.terminator(works);
+        count(carried, back.map_or(0, |back| program.operand_count(back)))?;
+        // What comes in, from before the loop and from the end of its work, is of the arguments' types; so is what goes on and out.
+        for (number, argument) in program.arguments(decides).enumerate() {
+            let slot = small_slot(number);
+            self.fits(program.operand(self.op, number), argument, Slot::Operand(slot), Slot::Argument(slot))?;
+            self.fits(back.and_then(|back| program.operand(back, number)), argument, Slot::Yielded(slot), Slot::Argument(slot))?;
         }
+        for number in 0..results {
+            let (slot, passed) = (small_slot(number), program.operand(end, number.saturating_add(1)));
+            let (argument, result) = (program.arguments(works).nth(number), program.result(self.op, number));
+            for to in [argument, result].into_iter().flatten() {
+                self.fits(passed, to, Slot::Yielded(slot), Slot::Result(slot))?;
+            }
+        }
+        Ok(())
+    }
+    /// Whether a value is of the type of what it becomes.
+    fn fits(self, from: Option<Value>, to: Value, left: Slot, right: Slot) -> Check {
+        let (Some(a), b) = (from.map(|from| self.program.type_of(from)), self.program.type_of(to)) else { return Ok(()) };
+        let elided = a.is_elided() || b.is_elided();
+        if elided || a.agrees(&b) && self.program.encodings_agree(&a, &b) { Ok(()) } else { Err(ErrorKind::Types { left, right }) }
     }
 
     // ---- everywhere

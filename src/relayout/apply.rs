@@ -1,5 +1,5 @@
 //! Writes into the program what was decided: values take on layouts, are computed again, or are converted.
-use super::behaviour::{Kind, Reader};
+use super::behaviour::{Kind, Reader, first_carried};
 use super::layouts::Sheets;
 use crate::ir::sheet::{Entry, NONE};
 use crate::ir::{Block, Def, ErrorKind, Op, Type, Use, Value};
@@ -51,7 +51,8 @@ impl Sheets<'_, '_, '_> {
     }
     /// Gives every layout in which a value is computed something that computes it.
     fn materialise(&mut self, value: Value, kind: Kind, first: u16) -> Edit {
-        let mut free = self.entry_at(first).is_some_and(|entry| !entry.is_on());
+        // Halves are made together, and each decides for itself.
+        let mut free = kind != Kind::Half && self.entry_at(first).is_some_and(|entry| !entry.is_on());
         let mut at = first;
         while let Some(entry) = self.entry_at(at) {
             if entry.is_on() {
@@ -61,7 +62,8 @@ impl Sheets<'_, '_, '_> {
                     if at != first {
                         let ty = self.type_in(value, entry.layout());
                         self.program.set_type(value, ty)?;
-                        if let Kind::Carried(op, number) = kind
+                        if let Kind::Carried(op, number) | Kind::Passed(op, number) = kind
+                            && self.last(op, usize::from(number)) == Some(value)
                             && let Some(result) = self.program.result(op, usize::from(number))
                         {
                             self.program.set_type(result, ty)?;
@@ -70,7 +72,10 @@ impl Sheets<'_, '_, '_> {
                     free = false;
                     value
                 } else {
-                    self.again(value, kind, entry.layout())?
+                    match self.made_beside(value, kind, entry.layout()) {
+                        Some(made) => made,
+                        None => self.again(value, kind, entry.layout())?,
+                    }
                 };
                 self.set_made(at, made);
             }
@@ -78,12 +83,24 @@ impl Sheets<'_, '_, '_> {
         }
         Ok(())
     }
+    /// A half that came about when the other one was made in a layout.
+    fn made_beside(&self, value: Value, kind: Kind, layout: u16) -> Option<Value> {
+        let Def::Result(op, number) = self.program.def(value) else { return None };
+        if kind != Kind::Half {
+            return None;
+        }
+        let other = self.program.result(op, if number == 0 { 1 } else { 0 })?;
+        let made = self.entry(other, layout).and_then(|at| self.entry_at(at))?.made()?;
+        let found = self.program.result(self.program.def_op(made)?, usize::from(number))?;
+        (self.program.type_of(found).encoding == self.type_in(value, layout).encoding).then_some(found)
+    }
     /// The result of a loop that carries the value in a layout.
     fn after(&mut self, op: Op, number: u16, layout: u16) -> Edit<Value> {
-        let argument = self.argument(op, usize::from(number)).ok_or(ErrorKind::Broken)?;
+        let argument = self.last(op, usize::from(number)).ok_or(ErrorKind::Broken)?;
         let made = self.entry(argument, layout).and_then(|at| self.entry_at(at)).and_then(|entry| entry.made()).ok_or(ErrorKind::Broken)?;
         let Def::Argument(_, place) = self.program.def(made) else { return Err(ErrorKind::Broken) };
-        let result = self.program.result(op, usize::from(place).saturating_sub(1)).ok_or(ErrorKind::Broken)?;
+        let place = if self.program.role(op) == OpRole::While { usize::from(place) } else { usize::from(place).saturating_sub(1) };
+        let result = self.program.result(op, place).ok_or(ErrorKind::Broken)?;
         let ty = self.type_in(result, layout);
         self.program.set_type(result, ty)?;
         Ok(result)
@@ -92,6 +109,24 @@ impl Sheets<'_, '_, '_> {
     fn again(&mut self, value: Value, kind: Kind, layout: u16) -> Edit<Value> {
         let ty = self.type_in(value, layout);
         match kind {
+            Kind::Carried(op, number) if self.program.role(op) == OpRole::While => {
+                let number = usize::from(number);
+                let decides = self.program.entry(op, 0).ok_or(ErrorKind::Broken)?;
+                let back = self.program.entry(op, 1).and_then(|works| self.program.terminator(works)).ok_or(ErrorKind::Broken)?;
+                let init = self.program.operand(op, number).ok_or(ErrorKind::Broken)?;
+                let passed = self.program.operand(back, number).ok_or(ErrorKind::Broken)?;
+                self.program.add_operand(op, init)?;
+                self.program.add_operand(back, passed)?;
+                self.program.add_argument(decides, ty)
+            }
+            Kind::Passed(op, number) => {
+                let works = self.program.entry(op, 1).ok_or(ErrorKind::Broken)?;
+                let end = self.program.entry(op, 0).and_then(|decides| self.program.terminator(decides)).ok_or(ErrorKind::Broken)?;
+                let passed = self.program.operand(end, usize::from(number).saturating_add(1)).ok_or(ErrorKind::Broken)?;
+                self.program.add_operand(end, passed)?;
+                self.program.add_result(op, ty)?;
+                self.program.add_argument(works, ty)
+            }
             Kind::Carried(op, number) => {
                 let number = usize::from(number);
                 let body = self.program.body(op).ok_or(ErrorKind::Broken)?;
@@ -116,9 +151,16 @@ impl Sheets<'_, '_, '_> {
             _ => {
                 let op = self.program.def_op(value).ok_or(ErrorKind::Broken)?;
                 let copy = self.program.clone_before(op, op)?;
-                let made = self.program.result(copy, 0).ok_or(ErrorKind::Broken)?;
-                self.program.set_type(made, ty)?;
-                Ok(made)
+                let number = match self.program.def(value) {
+                    Def::Result(_, number) => usize::from(number),
+                    _ => 0,
+                };
+                let mut result = self.program.result(copy, 0);
+                while let Some(made) = result {
+                    result = self.program.value_data(made).and_then(|data| data.next);
+                    self.program.set_type(made, ty)?;
+                }
+                self.program.result(copy, number).ok_or(ErrorKind::Broken)
             }
         }
     }
@@ -141,10 +183,11 @@ impl Sheets<'_, '_, '_> {
     fn wanted(&mut self, op: Op, place: Use, number: usize, value: Value, convert: OpId) -> Edit<Value> {
         let user = match self.program.role(op) {
             OpRole::Yield => self.program.parent(op).and_then(|parent| match self.program.role(parent) {
-                OpRole::For | OpRole::Parallel => self.argument(parent, number),
+                OpRole::For | OpRole::Parallel | OpRole::While => self.argument(parent, number),
                 _ => self.program.result(parent, number),
             }),
-            OpRole::For | OpRole::Parallel => number.checked_sub(3).and_then(|number| self.argument(op, number)),
+            OpRole::For | OpRole::Parallel | OpRole::While => number.checked_sub(first_carried(self.program, op)).and_then(|number| self.argument(op, number)),
+            OpRole::Condition => self.program.parent(op).and_then(|parent| self.last(parent, number.checked_sub(1)?)),
             _ => None,
         };
         let layout = match (user, self.reader(place)) {
@@ -153,6 +196,8 @@ impl Sheets<'_, '_, '_> {
                 let ty = self.program.type_of(user);
                 Some(self.of(&ty)?)
             }
+            // Both halves are made elsewhere; this operation goes.
+            (_, Reader::Value(_)) if self.is_replaced(op) => None,
             (_, Reader::Value(user)) => {
                 let (ty, kind) = (self.program.type_of(user), self.kind(user));
                 let own = self.of(&ty)?;
@@ -179,6 +224,14 @@ impl Sheets<'_, '_, '_> {
         let entry = self.enter(value, layout, false)?;
         self.set_made(entry, made);
         Ok(made)
+    }
+    /// Whether both halves that an operation made are made by others now.
+    fn is_replaced(&self, op: Op) -> bool {
+        let off = |number| {
+            let first = self.program.result(op, number).and_then(|value| self.first_entry(value)).and_then(|first| self.entry_at(first));
+            first.is_some_and(|entry| !entry.is_on())
+        };
+        self.program.role(op) == OpRole::Split && off(0) && off(1)
     }
     /// The operation of a block that an operation is, or is inside of.
     fn stands_in(&self, op: Op, block: Block) -> Option<Op> {

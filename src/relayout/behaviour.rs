@@ -19,8 +19,15 @@ pub(super) enum Kind {
     Permute,
     /// Another shape, in row-major order.
     Reshape,
-    /// A value that a loop carries, inside the loop: what comes in, and what each iteration passes on.
+    /// A half of a tile along its last dimension: result 0 or 1.
+    Half,
+    /// Two tiles along a new last dimension.
+    Whole,
+    /// A value that a loop carries, inside the loop: what comes in, and what each iteration passes on. Of a `while` it is what the
+    /// region that decides takes.
     Carried(Op, u16),
+    /// What the region of a `while` that decides passes on to the one that works.
+    Passed(Op, u16),
     /// The same after the loop.
     After(Op, u16),
     /// What regions pass out.
@@ -42,7 +49,14 @@ pub(super) enum Reader {
 #[derive(Copy, Clone, Debug)]
 pub(super) enum Walk {
     Use(Option<Use>),
+    /// Also this one, which reads at the same place as the last.
+    Also(Value, Option<Use>),
     Done,
+}
+
+/// The operand that is the first of those that a loop carries.
+pub(super) fn first_carried(program: &Program<'_, '_>, op: Op) -> usize {
+    if program.role(op) == OpRole::While { 0 } else { 3 }
 }
 
 /// A tile in registers whose extents are written out.
@@ -87,6 +101,8 @@ impl Sheets<'_, '_, '_> {
         match program.def(value) {
             Def::Argument(block, number) => match (program.owner_of(block), number.checked_sub(1)) {
                 (Some(op), Some(number)) if matches!(program.role(op), OpRole::For | OpRole::Parallel) => Kind::Carried(op, number),
+                (Some(op), _) if program.role(op) == OpRole::While && program.entry(op, 0) == Some(block) => Kind::Carried(op, number),
+                (Some(op), _) if program.role(op) == OpRole::While => Kind::Passed(op, number),
                 _ => Kind::Fixed,
             },
             Def::Result(op, number) => self.result_kind(op, number),
@@ -96,7 +112,8 @@ impl Sheets<'_, '_, '_> {
     fn result_kind(&self, op: Op, number: u16) -> Kind {
         let program = &*self.program;
         match program.role(op) {
-            OpRole::For | OpRole::Parallel => return Kind::After(op, number),
+            OpRole::For | OpRole::Parallel | OpRole::While => return Kind::After(op, number),
+            OpRole::Split if program.results(op).count() == 2 => return Kind::Half,
             OpRole::If => return Kind::Branch(op, number),
             OpRole::Consume if !program.is_stage(op) => return Kind::Branch(op, number),
             _ if program.result(op, 1).is_some() || number != 0 => return Kind::Fixed,
@@ -118,6 +135,7 @@ impl Sheets<'_, '_, '_> {
             OpRole::Reduce if program.operand_count(op) == 1 => axis().map_or(Kind::Fixed, Kind::Reduce),
             OpRole::Transpose => Kind::Permute,
             OpRole::Reshape => Kind::Reshape,
+            OpRole::Join => Kind::Whole,
             // A load by pointers, of fewer elements than there are threads: another layout costs no more than the load again.
             OpRole::Load if in_registers(&from) && self.is_small(&to) => Kind::Same,
             _ => Kind::Fixed,
@@ -145,15 +163,13 @@ impl Sheets<'_, '_, '_> {
         match kind {
             Kind::Fixed => None,
             Kind::Carried(op, result) => match number {
-                0 => at(program.operand_use(op, usize::from(result).saturating_add(3))),
-                1 => at(yielded(op, 0, result)),
+                0 => at(program.operand_use(op, usize::from(result).saturating_add(first_carried(program, op)))),
+                1 => at(yielded(op, if program.role(op) == OpRole::While { 1 } else { 0 }, result)),
                 _ => None,
             },
-            Kind::After(op, result) => {
-                let body = program.body(op)?;
-                let argument = program.arguments(body).nth(usize::from(result).saturating_add(1));
-                argument.filter(|_| number == 0).map(|argument| (None, argument))
-            }
+            Kind::Passed(op, result) if number == 0 => at(yielded(op, 0, result.saturating_add(1))),
+            Kind::Passed(..) => None,
+            Kind::After(op, result) => self.last(op, usize::from(result)).filter(|_| number == 0).map(|argument| (None, argument)),
             Kind::Branch(op, result) => at(yielded(op, number, result)),
             _ => at(program.operand_use(program.def_op(value)?, number)),
         }
@@ -170,7 +186,9 @@ impl Sheets<'_, '_, '_> {
             },
             (Kind::Permute, Some(op)) => self.derive(layout, How::PermuteBack(op)),
             (Kind::Reshape, Some(op)) => self.derive(layout, How::ReshapeBack(op)),
-            (Kind::Carried(..) | Kind::After(..) | Kind::Branch(..), _) => Ok(Some(layout)),
+            (Kind::Half, _) => self.derive(layout, How::Join),
+            (Kind::Whole, _) => self.derive(layout, How::Split),
+            (Kind::Carried(..) | Kind::Passed(..) | Kind::After(..) | Kind::Branch(..), _) => Ok(Some(layout)),
             _ => Ok(None),
         }
     }
@@ -183,7 +201,9 @@ impl Sheets<'_, '_, '_> {
             (Kind::Reduce(axis), _) => self.derive(layout, How::Slice(axis)),
             (Kind::Permute, Some(op)) => self.derive(layout, How::Permute(op)),
             (Kind::Reshape, Some(op)) => self.derive(layout, How::Reshape(op)),
-            (Kind::Carried(..) | Kind::After(..) | Kind::Branch(..), _) => Ok(Some(layout)),
+            (Kind::Half, _) => self.derive(layout, How::Split),
+            (Kind::Whole, _) => self.derive(layout, How::Join),
+            (Kind::Carried(..) | Kind::Passed(..) | Kind::After(..) | Kind::Branch(..), _) => Ok(Some(layout)),
             _ => Ok(None),
         }
     }
@@ -195,14 +215,25 @@ impl Sheets<'_, '_, '_> {
     pub fn next_reader(&self, value: Value, walk: &mut Walk) -> Option<Reader> {
         match *walk {
             Walk::Use(Some(place)) => {
-                *walk = Walk::Use(self.program.next_use(place));
-                Some(self.reader(place))
+                let reader = self.reader(place);
+                *walk = match (reader, self.other_half(place)) {
+                    (Reader::Value(_), Some(other)) => Walk::Also(other, self.program.next_use(place)),
+                    _ => Walk::Use(self.program.next_use(place)),
+                };
+                Some(reader)
+            }
+            Walk::Also(value, next) => {
+                *walk = Walk::Use(next);
+                Some(Reader::Value(value))
             }
             Walk::Use(None) => {
                 *walk = Walk::Done;
                 // What a loop carries is also read behind the loop.
-                let Kind::Carried(op, number) = self.natural(value) else { return None };
-                self.program.result(op, usize::from(number)).map(Reader::Value)
+                match self.natural(value) {
+                    Kind::Carried(op, _) if self.program.role(op) == OpRole::While => None,
+                    Kind::Carried(op, number) | Kind::Passed(op, number) => self.program.result(op, usize::from(number)).map(Reader::Value),
+                    _ => None,
+                }
             }
             Walk::Done => None,
         }
@@ -218,11 +249,12 @@ impl Sheets<'_, '_, '_> {
         let (Some(op), Some(number)) = (program.user(place), program.operand_number(place)) else { return exact };
         let value = match program.role(op) {
             OpRole::Yield => program.parent(op).and_then(|parent| match program.role(parent) {
-                OpRole::For | OpRole::Parallel => self.argument(parent, number),
+                OpRole::For | OpRole::Parallel | OpRole::While => self.argument(parent, number),
                 OpRole::If | OpRole::Consume => program.result(parent, number),
                 _ => None,
             }),
-            OpRole::For | OpRole::Parallel => number.checked_sub(3).and_then(|number| self.argument(op, number)),
+            OpRole::For | OpRole::Parallel | OpRole::While => number.checked_sub(first_carried(program, op)).and_then(|number| self.argument(op, number)),
+            OpRole::Condition => program.parent(op).and_then(|parent| self.last(parent, number.checked_sub(1)?)),
             OpRole::Alloc => return Reader::Any,
             // One number comes out, whoever holds the elements.
             OpRole::Reduce if program.operand_count(op) == 1 && program.result(op, 0).is_some_and(|to| !program.type_of(to).is_tile()) => return Reader::Any,
@@ -235,8 +267,21 @@ impl Sheets<'_, '_, '_> {
             _ => exact,
         }
     }
-    /// What a loop carries, inside.
+    /// What a loop carries, inside: of a `while`, what the region that decides takes.
     pub fn argument(&self, op: Op, number: usize) -> Option<Value> {
-        self.program.arguments(self.program.body(op)?).nth(number.saturating_add(1))
+        let first = if self.program.role(op) == OpRole::While { 0 } else { 1 };
+        self.program.arguments(self.program.body(op)?).nth(number.saturating_add(first))
+    }
+    /// What a loop's result is the last of: the value that it carries; of a `while`, what the region that works takes.
+    pub fn last(&self, op: Op, number: usize) -> Option<Value> {
+        match self.program.role(op) {
+            OpRole::While => self.program.arguments(self.program.entry(op, 1)?).nth(number),
+            _ => self.argument(op, number),
+        }
+    }
+    /// The second result of an operation that halves what is read at a place.
+    fn other_half(&self, place: Use) -> Option<Value> {
+        let op = self.program.user(place)?;
+        if self.program.role(op) == OpRole::Split { self.program.result(op, 1) } else { None }
     }
 }

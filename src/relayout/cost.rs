@@ -108,7 +108,15 @@ impl Sheets<'_, '_, '_> {
                 let many = |bits: u8, weight: u32| u64::from(weight).checked_shl(u32::from(bits)).unwrap_or(u64::MAX);
                 many(lanes, w.reduce_lane).saturating_add(many(warps, w.reduce_warp))
             }
-            Kind::Fixed | Kind::After(..) | Kind::Branch(..) | Kind::Expand(_) | Kind::Permute | Kind::Reshape => 0,
+            Kind::Fixed
+            | Kind::Passed(..)
+            | Kind::After(..)
+            | Kind::Branch(..)
+            | Kind::Expand(_)
+            | Kind::Permute
+            | Kind::Reshape
+            | Kind::Half
+            | Kind::Whole => 0,
         })
     }
     /// What making a value in a layout costs where it is made.
@@ -127,6 +135,9 @@ impl Sheets<'_, '_, '_> {
                 self.converts(op, trips, &mut bill)?;
                 continue;
             }
+            if self.program.role(op) == OpRole::While {
+                self.carries(op, trips, &mut bill)?;
+            }
             let mut value = self.program.result(op, 0);
             while let Some(result) = value {
                 value = self.program.value_data(result).and_then(|data| data.next);
@@ -134,12 +145,28 @@ impl Sheets<'_, '_, '_> {
                 let kind = self.natural(result);
                 if in_registers(&ty) && kind != Kind::Fixed {
                     let layout = self.of(&ty)?;
-                    let kind = if let Kind::After(op, number) = kind { Kind::Carried(op, number) } else { kind };
+                    let kind = match kind {
+                        Kind::After(op, number) if self.program.role(op) != OpRole::While => Kind::Carried(op, number),
+                        kind => kind,
+                    };
                     bill.work = bill.work.saturating_add(self.work(result, kind, layout)?.saturating_mul(trips));
                 }
             }
         }
         Ok(bill)
+    }
+    /// What a `while` carries, which may be more or less than what comes out.
+    fn carries(&mut self, op: Op, trips: u64, bill: &mut Bill) -> Result<(), ErrorKind> {
+        let mut number = 0u16;
+        while let Some(value) = self.argument(op, usize::from(number)) {
+            let ty = self.program.type_of(value);
+            if in_registers(&ty) {
+                let layout = self.of(&ty)?;
+                bill.work = bill.work.saturating_add(self.work(value, Kind::Carried(op, number), layout)?.saturating_mul(trips));
+            }
+            number = number.saturating_add(1);
+        }
+        Ok(())
     }
     fn converts(&mut self, op: Op, trips: u64, bill: &mut Bill) -> Result<(), ErrorKind> {
         let (Some(source), Some(result)) = (self.program.operand(op, 0), self.program.result(op, 0)) else { return Ok(()) };

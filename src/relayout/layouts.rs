@@ -31,6 +31,10 @@ pub(super) enum How {
     Reshape(Op),
     /// From a reshape's result to its operand.
     ReshapeBack(Op),
+    /// From halves to the whole, along a new last dimension.
+    Join,
+    /// From a whole to its halves along the last dimension.
+    Split,
 }
 
 impl How {
@@ -42,6 +46,8 @@ impl How {
             Self::PermuteBack(op) => (4, op.index() as u32),
             Self::Reshape(op) => (5, op.index() as u32),
             Self::ReshapeBack(op) => (6, op.index() as u32),
+            Self::Join => (7, 0),
+            Self::Split => (8, 0),
         };
         detail | u32::wrapping_shl(kind, 24)
     }
@@ -113,6 +119,7 @@ impl<'p, 's, 't> Sheets<'p, 's, 't> {
                 How::Slice(axis) => self.sliced(&record, axis)?,
                 How::Parent(axis, extent) => self.parent(&record, axis, extent)?,
                 How::Permute(op) | How::PermuteBack(op) => self.permuted(&record, op, matches!(how, How::Permute(_)))?,
+                How::Join | How::Split => self.halved(&record, how == How::Split)?,
                 How::Reshape(op) | How::ReshapeBack(op) => self.reshaped(&record, op, matches!(how, How::Reshape(_)))?,
             },
             _ => None,
@@ -217,6 +224,35 @@ impl<'p, 's, 't> Sheets<'p, 's, 't> {
             return Ok(None);
         }
         self.found_or(facts::known(Encoding::None, shape, &map), &text)
+    }
+    /// The layout of halves, or of a whole whose halves are two registers of every thread.
+    #[inline(never)]
+    fn halved(&mut self, record: &LayoutRecord, split: bool) -> Found<Option<u16>> {
+        let last = u8::try_from(record.shape.rank()).unwrap_or(u8::MAX);
+        let shape = if split { last.checked_sub(1).and_then(|axis| without(record.shape, axis)) } else { with(record.shape, last, 2) };
+        let Some(shape) = shape else { return Ok(None) };
+        let (mut text, mut map) = (Text::new(), Linear::empty());
+        let found = self.map(record, &mut text, &mut map);
+        let found = found.and_then(|()| replace(&mut map, |map| if split { infer::split(map).ok() } else { infer::join(map).ok() }));
+        // A kind with a name of its own keeps it.
+        let written = found.and_then(|()| self.named_half(split, &shape, &map, &mut text).or_else(|| facts::print_linear(&map, &mut text)));
+        if written.is_none() {
+            return Ok(None);
+        }
+        self.found_or(facts::known(Encoding::None, shape, &map), &text)
+    }
+    /// Puts the text of nested tiles with a dimension more, or less, in place of an encoding's, if it has the map.
+    #[inline(never)]
+    fn named_half(&self, split: bool, shape: &Shape, map: &Linear<Hw, Logical>, text: &mut Text) -> Option<()> {
+        let mut encoding = facts::blank();
+        facts::read(self.program, text, &mut encoding)?;
+        if split {
+            infer::split_encoding(&mut encoding)?
+        } else {
+            infer::joined_encoding(&mut encoding)?
+        }
+        self.has_map(&encoding, shape, map).then_some(())?;
+        facts::print_encoding(&encoding, text)
     }
     /// Lanes and warps that hold different parts along a dimension, log2.
     #[inline(never)]

@@ -162,10 +162,25 @@ impl Sheets<'_, '_, '_> {
         // What a loop carries and what it passes on are of one type.
         for index in 0..values {
             let Some(value) = Value::at(index) else { break };
-            if let (Kind::After(op, number) | Kind::Carried(op, number), Kind::Fixed) = (self.natural(value), self.kind(value)) {
-                for other in [self.argument(op, usize::from(number)), self.program.result(op, usize::from(number))].into_iter().flatten() {
-                    self.fix(other);
+            if self.kind(value) != Kind::Fixed {
+                continue;
+            }
+            match self.natural(value) {
+                Kind::Carried(op, _) if self.program.role(op) == OpRole::While => {}
+                Kind::After(op, number) | Kind::Carried(op, number) | Kind::Passed(op, number) => {
+                    for other in [self.last(op, usize::from(number)), self.program.result(op, usize::from(number))].into_iter().flatten() {
+                        self.fix(other);
+                    }
                 }
+                // Both halves come from one place.
+                Kind::Half => {
+                    for number in 0..2 {
+                        if let Some(other) = self.program.def_op(value).and_then(|op| self.program.result(op, number)) {
+                            self.fix(other);
+                        }
+                    }
+                }
+                _ => {}
             }
         }
         let mut at = self.program.first(self.program.root());

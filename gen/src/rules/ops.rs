@@ -28,7 +28,7 @@ pub struct Op {
     pub layout: LayoutTrait,
 }
 
-const ROLES: [OpRole; 33] = [
+const ROLES: [OpRole; 35] = [
     OpRole::Function,
     OpRole::Alloc,
     OpRole::Constant,
@@ -40,6 +40,8 @@ const ROLES: [OpRole; 33] = [
     OpRole::Convert,
     OpRole::Transpose,
     OpRole::Reshape,
+    OpRole::Join,
+    OpRole::Split,
     OpRole::Slice,
     OpRole::Reduce,
     OpRole::Broadcast,

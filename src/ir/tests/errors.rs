@@ -180,6 +180,19 @@ fn regions() {
     inside("%r = scf.if %c -> index {\nscf.yield %i : index\n}", 1, 6, K::NoTerminator);
     inside("scf.while () : () -> () {\n} do {\n}", 1, 1, K::NoTerminator);
     inside("scf.while () : () -> () {\nscf.condition(%c) %i\n} do {\n}", 1, 1, K::RegionValues { needed: 1, found: 2 });
+    let told = |out: &str, passed: &str, back: &str| {
+        std::format!("%r = scf.while (%a = %i) : (index) -> ({out}) {{\nscf.condition(%c) {passed}\n}} do {{\n^bb0(%b: {out}):\nscf.yield {back}\n}}")
+    };
+    inside(&told("index", "%a", "%c"), 1, 6, K::Types { left: Slot::Yielded(0), right: Slot::Argument(0) });
+    inside(&told("i1", "%a", "%i"), 1, 6, K::Types { left: Slot::Yielded(0), right: Slot::Result(0) });
+    inside("%j = join %t, %t : tensor<128x64xf16>, tensor<128x64xf16> -> tensor<128x64x4xf16>", 1, 6, K::Elements { a: 32768, b: 8192 });
+    inside(
+        "%j = join %t, %t : tensor<128x64xf16>, tensor<128x64xf16> -> tensor<128x64xf16>",
+        1,
+        6,
+        K::Ranks { left: Slot::Result(0), right: Slot::Operand(0), a: 2, b: 2 },
+    );
+    inside("%a, %b = split %t : tensor<128x64xf16> -> tensor<128x32xf16>", 1, 10, K::Ranks { left: Slot::Operand(0), right: Slot::Result(0), a: 2, b: 2 });
     inside("func @g() {\n}", 1, 1, K::Misplaced);
     at("return", 1, 1, K::Misplaced);
     at("func @f() {threads = 0} {\n}", 1, 1, K::AttrValue);

@@ -70,6 +70,8 @@ func private @f(%p: memref<128x64xf16>, %q: memref<?x64xf16, strided<[64, 1]>, #
   %b = convert_layout %a : tensor<128x64xf16, #sw> -> tensor<128x64xf16, (128,64):(64,1)>
   %t = trans %b {order = [1, 0]} : tensor<128x64xf16, (128,64):(64,1)> -> tensor<64x128xf16>
   %v = reshape %t : tensor<64x128xf16> -> tensor<8192xf16>
+  %pair = tt.join %t, %t : tensor<64x128xf16> -> tensor<64x128x2xf16>
+  %half, %other = tt.split %pair : tensor<64x128x2xf16> -> tensor<64x128xf16>
   %s = reduce %t {axis = 0, kind = add} : tensor<64x128xf16> -> tensor<128xf16>
   %w = broadcast %s : tensor<128xf16> -> tensor<64x128xf16>
   %y:2 = scf.if %c -> (tensor<64x128xf16>, index) {
@@ -89,7 +91,7 @@ func private @f(%p: memref<128x64xf16>, %q: memref<?x64xf16, strided<[64, 1]>, #
   %o = affine.apply affine_map<(d0) -> (d0 * 4)>(%i) : index
   %h = scf.while (%j = %i) : (index) -> index {
     %go = index.cmp %j, 0x10 {kind = lt} : i1
-    scf.condition(%go) %j : i1, index
+    scf.condition(%go) %j : index
   } do {
   ^bb0(%z: index):
     %next = index.add %z, 1 : index

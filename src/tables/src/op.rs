@@ -30,6 +30,10 @@ pub enum OpRole {
     Transpose,
     /// Same elements in row-major order, another shape.
     Reshape,
+    /// Two tiles of one shape side by side along a new last dimension of extent 2.
+    Join,
+    /// The two halves of a tile along its last dimension, of extent 2, which goes away.
+    Split,
     /// Takes or puts a part of a tile at the operand's subscripts.
     Slice,
     /// One dimension (attribute `axis`) is combined away.

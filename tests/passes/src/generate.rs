@@ -27,6 +27,8 @@ const LAYOUTS: [&str; 3] = ["x", "y", "z"];
 struct Scope {
     /// 4x4 tiles in registers with their layouts.
     tiles: Vec<(String, &'static str)>,
+    /// 4x4x2 tiles in registers with their layouts.
+    pairs: Vec<(String, &'static str)>,
     /// 4x4 buffers with their layouts.
     buffers: Vec<(String, &'static str)>,
     /// Indices.
@@ -101,7 +103,7 @@ impl Text {
     }
     fn step(&mut self, scope: &mut Scope, depth: usize, size: usize, nesting: usize) {
         let layout = self.layout();
-        match self.random.below(if nesting > 0 { 18 } else { 14 }) {
+        match self.random.below(if nesting > 0 { 21 } else { 16 }) {
             0 | 1 => {
                 let (from, to) = (self.pick(&scope.tiles), layout);
                 let new = self.name();
@@ -179,8 +181,23 @@ impl Text {
                 self.line(depth, &format!("{new} = tiled_load {} : {ty} -> {}", from.0, tile(layout)));
                 scope.tiles.push((new, layout));
             }
-            14 | 15 => self.counted(scope, depth, size / 2, nesting - 1),
-            16 => self.branches(scope, depth, size / 2, nesting - 1),
+            14 => {
+                let (a, b) = (self.tile_in(scope, depth, layout), self.tile_in(scope, depth, layout));
+                let (new, pair) = (self.name(), self.layout());
+                self.line(depth, &format!("{new} = join {a}, {b} : {0}, {0} -> tensor<4x4x2xf32, #{pair}>", tile(layout)));
+                scope.pairs.push((new, pair));
+            }
+            15 => {
+                if !scope.pairs.is_empty() {
+                    let (pair, have) = self.pick(&scope.pairs);
+                    let (a, b) = (self.name(), self.name());
+                    self.line(depth, &format!("{a}, {b} = split {pair} : tensor<4x4x2xf32, #{have}> -> {}", tile(layout)));
+                    scope.tiles.extend([(a, layout), (b, layout)]);
+                }
+            }
+            16 | 17 => self.counted(scope, depth, size / 2, nesting - 1),
+            18 => self.conditional(scope, depth, size / 2, nesting - 1),
+            19 => self.branches(scope, depth, size / 2, nesting - 1),
             _ => {
                 let what = self.pick(&["fence", "use %n : index"]);
                 self.line(depth, what);
@@ -231,6 +248,36 @@ impl Text {
             }
         }
         scope.buffers.push((format!("{result}#{}", names.len()), through.1));
+    }
+    /// A loop that runs while it is told to: takes two tiles and a buffer, hands one tile and the buffer on.
+    fn conditional(&mut self, scope: &mut Scope, depth: usize, size: usize, nesting: usize) {
+        let result = self.name();
+        let (first, second, through) = (self.pick(&scope.tiles), self.pick(&scope.tiles), self.pick(&scope.buffers));
+        let held = if through.1.is_empty() { "tensor<4x4xf32, #smem>".to_string() } else { buffer(through.1) };
+        let (a, b, m, passed) = (self.name(), self.name(), self.name(), self.layout());
+        let (taken, given) = (format!("{}, {}, {held}", tile(first.1), tile(second.1)), format!("{}, {held}", tile(passed)));
+        self.line(depth, &format!("{result}:2 = scf.while ({a} = {}, {b} = {}, {m} = {}) : ({taken}) -> ({given}) {{", first.0, second.0, through.0));
+        let mut inner = scope.clone();
+        inner.tiles.extend([(a, first.1), (b, second.1)]);
+        inner.buffers.push((m.clone(), through.1));
+        self.body(&mut inner, depth + 1, size / 2, nesting);
+        let (on, condition) = (self.tile_in(&mut inner, depth + 1, passed), self.condition());
+        self.line(depth + 1, &format!("scf.condition({condition}) {on}, {m} : {given}"));
+        self.line(depth, "} do {");
+        let (got, buffer_got) = (self.name(), self.name());
+        self.line(depth, &format!("^bb0({got}: {}, {buffer_got}: {held}):", tile(passed)));
+        let mut inner = scope.clone();
+        inner.tiles.push((got, passed));
+        inner.buffers.push((buffer_got.clone(), through.1));
+        self.body(&mut inner, depth + 1, size / 2, nesting);
+        let back = (self.tile_in(&mut inner, depth + 1, first.1), self.tile_in(&mut inner, depth + 1, second.1));
+        let storage = if self.random.below(2) == 0 { buffer_got } else { through.0 };
+        self.line(depth + 1, &format!("scf.yield {}, {}, {storage} : {taken}", back.0, back.1));
+        self.line(depth, "}");
+        scope.tiles.push((format!("{result}#0"), passed));
+        if self.random.below(2) == 0 {
+            scope.buffers.push((format!("{result}#1"), through.1));
+        }
     }
     fn branches(&mut self, scope: &mut Scope, depth: usize, size: usize, nesting: usize) {
         let (result, condition, layout, other) = (self.name(), self.condition(), self.layout(), self.layout());

@@ -10,9 +10,13 @@ const HEAD: &str = "#a = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = 
 #ta = #ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [4, 8], warpsPerCTA = [1, 4], order = [0, 1]}>
 #tb = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
 #r = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+#j = #ttg.blocked<{sizePerThread = [1, 4, 2], threadsPerWarp = [8, 4, 1], warpsPerCTA = [4, 1, 1], order = [2, 1, 0]}>
+#k = #ttg.blocked<{sizePerThread = [4, 1, 2], threadsPerWarp = [8, 4, 1], warpsPerCTA = [1, 4, 1], order = [2, 0, 1]}>
+#l = #ttg.blocked<{sizePerThread = [1, 1, 2], threadsPerWarp = [2, 16, 1], warpsPerCTA = [4, 1, 1], order = [2, 1, 0]}>
+#g = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [2, 16], warpsPerCTA = [4, 1], order = [1, 0]}>
 #f = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
 module attributes {\"ttg.num-warps\" = 4 : i32, ttg.target = \"cuda:80\"} {
-tt.func @f(%A: memref<32x16xf32, #gmem>, %T: memref<16x32xf32, #gmem>, %R: memref<32xf32, #gmem>, %F: memref<512xf32, #gmem>, %s: memref<32x16xf32, #smem>, %c: i1, %n: index) {
+tt.func @f(%A: memref<32x16xf32, #gmem>, %T: memref<16x32xf32, #gmem>, %R: memref<32xf32, #gmem>, %F: memref<512xf32, #gmem>, %P: memref<32x16x2xf32, #gmem>, %s: memref<32x16xf32, #smem>, %c: i1, %n: index) {
 ";
 
 /// A kind of tile: shape, place that it is loaded from and stored to, layouts.
@@ -23,17 +27,28 @@ struct Sort {
     layouts: &'static [&'static str],
 }
 
-const SORTS: [Sort; 4] = [
-    Sort { shape: "32x16", place: "%A", memory: "memref<32x16xf32, #gmem>", layouts: &["#a", "#b", "#c"] },
+const SORTS: [Sort; 5] = [
+    Sort { shape: "32x16", place: "%A", memory: "memref<32x16xf32, #gmem>", layouts: &["#a", "#b", "#g", "#c"] },
     Sort { shape: "16x32", place: "%T", memory: "memref<16x32xf32, #gmem>", layouts: &["#ta", "#tb", "#a"] },
     Sort {
         shape: "32",
         place: "%R",
         memory: "memref<32xf32, #gmem>",
-        layouts: &["#r", "#ttg.slice<{dim = 1, parent = #a}>", "#ttg.slice<{dim = 1, parent = #b}>", "#ttg.slice<{dim = 1, parent = #c}>"],
+        layouts: &[
+            "#r",
+            "#ttg.slice<{dim = 1, parent = #a}>",
+            "#ttg.slice<{dim = 1, parent = #b}>",
+            "#ttg.slice<{dim = 1, parent = #g}>",
+            "#ttg.slice<{dim = 1, parent = #c}>",
+        ],
     },
     Sort { shape: "512", place: "%F", memory: "memref<512xf32, #gmem>", layouts: &["#f", "#r"] },
+    // Pairs: each layout is that of the first sort with a pair of registers.
+    Sort { shape: "32x16x2", place: "%P", memory: "memref<32x16x2xf32, #gmem>", layouts: &["#j", "#k", "#l"] },
 ];
+
+/// The sort of pairs.
+const PAIRS: usize = 4;
 
 /// A tile in sight: name, sort, layout.
 type Tile = (String, usize, usize);
@@ -107,7 +122,7 @@ impl Text {
         let sort = self.random.below(SORTS.len());
         let layout = self.layout(sort);
         let own = ty(sort, layout);
-        match self.random.below(if nesting > 0 { 18 } else { 15 }) {
+        match self.random.below(if nesting > 0 { 22 } else { 17 }) {
             0 | 1 => {
                 self.tile_in(tiles, depth, sort, layout);
             }
@@ -146,7 +161,21 @@ impl Text {
                 let a = self.tile_in(tiles, depth, from, 0);
                 self.make(tiles, depth, to, 0, &format!("tt.reshape {a} : {} -> {}", ty(from, 0), ty(to, 0)));
             }
-            15 | 16 => self.counted(tiles, depth, size / 2, nesting - 1),
+            15 => {
+                let layout = self.random.below(3);
+                let (a, b) = (self.tile_in(tiles, depth, 0, layout), self.tile_in(tiles, depth, 0, layout));
+                let half = ty(0, layout);
+                self.make(tiles, depth, PAIRS, layout, &format!("tt.join {a}, {b} : {half} -> {}", ty(PAIRS, layout)));
+            }
+            16 => {
+                let layout = self.random.below(3);
+                let pair = self.tile_in(tiles, depth, PAIRS, layout);
+                let (a, b) = (self.name(), self.name());
+                self.line(depth, &format!("{a}, {b} = tt.split {pair} : {} -> {}", ty(PAIRS, layout), ty(0, layout)));
+                tiles.extend([(a, 0, layout), (b, 0, layout)]);
+            }
+            17 | 18 => self.counted(tiles, depth, size / 2, nesting - 1),
+            19 | 20 => self.conditional(tiles, depth, size / 2, nesting - 1),
             _ => self.branches(tiles, depth, size / 2, nesting - 1),
         }
     }
@@ -170,6 +199,50 @@ impl Text {
         self.line(depth + 1, &format!("scf.yield {} : {}", yields.join(", "), types.join(", ")));
         self.line(depth, "}");
         for (number, (sort, layout)) in kept.into_iter().enumerate() {
+            tiles.push((format!("{result}#{number}"), sort, layout));
+        }
+    }
+    /// A loop that runs while it is told to; what it takes, what it hands on and what it gives back may be different tiles.
+    fn conditional(&mut self, tiles: &mut Vec<Tile>, depth: usize, size: usize, nesting: usize) {
+        let result = self.name();
+        let mut inner = tiles.clone();
+        let (mut inits, mut taken, mut kept) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..1 + self.random.below(3) {
+            let (init, sort, layout) = tiles[self.random.below(tiles.len())].clone();
+            let name = self.name();
+            inits.push(format!("{name} = {init}"));
+            taken.push(ty(sort, layout));
+            inner.push((name, sort, layout));
+            kept.push((sort, layout));
+        }
+        let passed: Vec<(usize, usize)> = (0..1 + self.random.below(2))
+            .map(|_| {
+                let sort = self.random.below(SORTS.len());
+                (sort, self.layout(sort))
+            })
+            .collect();
+        let types: Vec<String> = passed.iter().map(|(sort, layout)| ty(*sort, *layout)).collect();
+        let many = passed.len();
+        self.line(depth, &format!("{result}:{many} = scf.while ({}) : ({}) -> ({}) {{", inits.join(", "), taken.join(", "), types.join(", ")));
+        self.body(&mut inner, depth + 1, size / 2, nesting);
+        let given: Vec<String> = passed.iter().map(|(sort, layout)| self.tile_in(&mut inner, depth + 1, *sort, *layout)).collect();
+        self.line(depth + 1, &format!("scf.condition(%c) {} : {}", given.join(", "), types.join(", ")));
+        self.line(depth, "} do {");
+        let mut inner = tiles.clone();
+        let arguments: Vec<String> = passed
+            .iter()
+            .map(|(sort, layout)| {
+                let name = self.name();
+                inner.push((name.clone(), *sort, *layout));
+                format!("{name}: {}", ty(*sort, *layout))
+            })
+            .collect();
+        self.line(depth, &format!("^bb0({}):", arguments.join(", ")));
+        self.body(&mut inner, depth + 1, size / 2, nesting);
+        let yields: Vec<String> = kept.iter().map(|(sort, layout)| self.tile_in(&mut inner, depth + 1, *sort, *layout)).collect();
+        self.line(depth + 1, &format!("scf.yield {} : {}", yields.join(", "), taken.join(", ")));
+        self.line(depth, "}");
+        for (number, (sort, layout)) in passed.into_iter().enumerate() {
             tiles.push((format!("{result}#{number}"), sort, layout));
         }
     }

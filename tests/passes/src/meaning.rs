@@ -280,6 +280,23 @@ impl Run<'_, '_, '_> {
                 let yes = program.operand(op, 0).is_some_and(|value| self.holds(value));
                 operands.get(if yes { 1 } else { 2 }).cloned().unwrap_or(Held::Term(0))
             }
+            OpRole::Split => match (operands.first(), wanted) {
+                // Elements by turns: the last dimension is the fastest.
+                (Some(whole), Some(shape)) => {
+                    let elements = self.elements(whole);
+                    let half = |which| Held::Tile(elements.iter().copied().skip(which).step_by(2).collect(), shape.clone());
+                    self.set(op, vec![half(0), half(1)]);
+                    return;
+                }
+                _ => Held::Term(term("split", &operands.iter().map(|held| self.name(held)).collect::<Vec<_>>())),
+            },
+            OpRole::Join => match (&operands[..], wanted) {
+                ([left, right], Some(shape)) => {
+                    let pairs = self.elements(left).into_iter().zip(self.elements(right));
+                    Held::Tile(pairs.flat_map(|(left, right)| [left, right]).collect(), shape)
+                }
+                _ => Held::Term(term("join", &operands.iter().map(|held| self.name(held)).collect::<Vec<_>>())),
+            },
             OpRole::Convert => operands.first().cloned().unwrap_or(Held::Term(0)),
             OpRole::Constant => match (&operands[..], &wanted) {
                 ([Held::Int(number)], None) => Held::Int(*number),

@@ -176,7 +176,7 @@ fn layouts_keep_the_meaning_of_generated_programs() {
     let (mut changes, mut findings, mut refused) = (0u32, 0u32, 0u32);
     for seed in 0..1_000u64 {
         let text = program(seed, 3 + seed as usize % 7)
-            .replace("4x4xf32", "8x8xf32")
+            .replace("4x4x", "8x8x")
             .replace("<4xf32", "<8xf32")
             .replace("<4x1xf32", "<8x1xf32")
             .replace("<64xf32", "<256xf32");

@@ -141,6 +141,90 @@ use %_1 : {X}
     );
 }
 
+/// What a loop of two regions takes, hands on and gives back is in the layout of the work.
+#[test]
+fn conversions_leave_a_loop_that_is_told_to_run() {
+    becomes(
+        &format!(
+            "%p = use %q : index -> {X}
+%r = scf.while (%c = %p) : ({X}) -> ({X}) {{
+  %a = convert_layout %c : {X} -> {Y}
+  %d = mma %s, %t, %a : {Y}
+  %e = convert_layout %d : {Y} -> {X}
+  scf.condition(%k) %e : {X}
+}} do {{
+^bb0(%f: {X}):
+  %g = convert_layout %f : {X} -> {Y}
+  %h = exp %g : {Y}
+  %j = convert_layout %h : {Y} -> {X}
+  scf.yield %j : {X}
+}}
+use %r : {X}
+"
+        ),
+        &format!(
+            "%p = use %q : index -> {X}
+%_0 = convert_layout %p : {X} -> {Y}
+%r = scf.while (%c = %_0) : ({Y}) -> ({Y}) {{
+  %d = mma %s, %t, %c : {Y}
+  scf.condition(%k) %d : {Y}
+}} do {{
+^bb0(%f: {Y}):
+  %j = exp %f : {Y}
+  scf.yield %j : {Y}
+}}
+%_1 = convert_layout %r : {Y} -> {X}
+use %_1 : {X}
+"
+        ),
+    );
+}
+
+const HALVES: &str = "#a = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>
+#b = #ttg.blocked<{sizePerThread = [4, 1], threadsPerWarp = [8, 4], warpsPerCTA = [1, 4], order = [0, 1]}>
+#j = #ttg.blocked<{sizePerThread = [1, 4, 2], threadsPerWarp = [8, 4, 1], warpsPerCTA = [4, 1, 1], order = [2, 1, 0]}>
+#k = #ttg.blocked<{sizePerThread = [4, 1, 2], threadsPerWarp = [8, 4, 1], warpsPerCTA = [1, 4, 1], order = [2, 0, 1]}>
+module attributes {\"ttg.num-warps\" = 4 : i32, ttg.target = \"cuda:80\"} {
+";
+
+/// Tiles side by side, and their halves: layouts are carried through by the algebra, and those that have a name get one.
+#[test]
+fn halves_take_on_the_layout_of_the_whole() {
+    let text = |body: &str| format!("{HALVES}tt.func @f(%x: tensor<32x16xf32, #a>, %y: tensor<32x16xf32, #a>) {{\n{body}  tt.return\n}}\n}}\n");
+    // Loaded in #a, joined, split and used in #b: the arguments are converted, nothing in between.
+    let outcome = run(
+        &text(
+            "  %p = tt.join %x, %y : tensor<32x16xf32, #a> -> tensor<32x16x2xf32, #j>
+  %q = math.exp %p : tensor<32x16x2xf32, #j>
+  %r = ttg.convert_layout %q : tensor<32x16x2xf32, #j> -> tensor<32x16x2xf32, #k>
+  %s, %t = tt.split %r : tensor<32x16x2xf32, #k> -> tensor<32x16xf32, #b>
+  %u = arith.mulf %s, %t : tensor<32x16xf32, #b>
+  %v = ttg.convert_layout %u : tensor<32x16xf32, #b> -> tensor<32x16xf32, #a>
+  use %v : tensor<32x16xf32, #a>
+",
+        ),
+        "remove-conversions",
+    )
+    .expect("it runs");
+    assert_eq!(outcome.text.matches("convert_layout").count(), 0, "{}", outcome.text);
+    assert!(outcome.text.contains("split %r : tensor<32x16x2xf32, #j> -> (tensor<32x16xf32, #a>, tensor<32x16xf32, #a>)"), "{}", outcome.text);
+    // Halves that are wanted in different layouts are both split once, from one conversion.
+    let outcome = run(
+        &text(
+            "  %p = tt.join %x, %y : tensor<32x16xf32, #a> -> tensor<32x16x2xf32, #j>
+  use %p : tensor<32x16x2xf32, #j>
+  %s, %t = tt.split %p : tensor<32x16x2xf32, #j> -> tensor<32x16xf32, #a>
+  %u = ttg.convert_layout %s : tensor<32x16xf32, #a> -> tensor<32x16xf32, #b>
+  %v = ttg.convert_layout %t : tensor<32x16xf32, #a> -> tensor<32x16xf32, #b>
+  use %u, %v : tensor<32x16xf32, #b>, tensor<32x16xf32, #b>
+",
+        ),
+        "remove-conversions",
+    )
+    .expect("it runs");
+    assert!(outcome.text.matches("convert_layout").count() <= 2 && outcome.text.matches(" = split ").count() <= 1, "{}", outcome.text);
+}
+
 #[test]
 fn a_deep_stage_keeps_its_layout_and_a_shallow_one_does_not() {
     let text = |depth: u32| {

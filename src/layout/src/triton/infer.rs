@@ -226,6 +226,46 @@ pub fn joined(encoding: &Encoding, shape: &[u32], tiles: &impl MatrixTiles) -> R
     join(&own)
 }
 
+/// Makes of nested tiles those of two such tensors side by side: a pair of registers along a new last dimension.
+///
+/// `None` for other encodings, and for blocks of a cluster.
+pub fn joined_encoding(encoding: &mut Encoding) -> Option<()> {
+    let b = nested(encoding)?;
+    let last = u8::try_from(b.order.len()).ok()?;
+    b.size_per_thread.push(2).ok()?;
+    b.threads_per_warp.push(1).ok()?;
+    b.warps_per_cta.push(1).ok()?;
+    b.order.insert(0, last).ok()
+}
+
+/// Makes of nested tiles those of the halves along the last dimension, which one pair of registers must number.
+///
+/// `None` for other encodings, and for blocks of a cluster.
+pub fn split_encoding(encoding: &mut Encoding) -> Option<()> {
+    let b = nested(encoding)?;
+    let last = b.order.len().checked_sub(1)?;
+    let pair = (b.size_per_thread.get(last)?, b.threads_per_warp.get(last)?, b.warps_per_cta.get(last)?);
+    let at = b.order.iter().position(|d| usize::from(d) == last)?;
+    if pair != (2, 1, 1) {
+        return None;
+    }
+    b.size_per_thread.remove(last);
+    b.threads_per_warp.remove(last);
+    b.warps_per_cta.remove(last);
+    b.order.remove(at);
+    Some(())
+}
+
+fn nested(encoding: &mut Encoding) -> Option<&mut super::Blocked> {
+    if encoding.dot.is_some() || encoding.partition.is_some() || !encoding.slices.is_empty() {
+        return None;
+    }
+    match &mut encoding.base {
+        Base::Blocked(b) if b.cga.bases.iter().next().is_none() => Some(b),
+        _ => None,
+    }
+}
+
 /// Whether the encoding of a transposed tensor has a name of its own: the same kind with permuted parameters.
 ///
 /// Blocked and swizzled encodings do, tiles of TMA if their two dimensions change places, and padded ones, whose linear component is
