@@ -58,6 +58,7 @@ pub fn units(model: &HwModel) -> t::Units<'static> {
             tensor: found.tensor,
             at: list(found.at.iter().copied()),
             signal: found.signal,
+            last: list(found.last.iter().map(|step| crate::lower::sync_step(model, step))),
             status: fact.status,
             sources: list(fact.sources.iter().copied()),
         })),
@@ -79,7 +80,8 @@ pub fn units(model: &HwModel) -> t::Units<'static> {
 
 /// Atoms that the facts of `features` refer to by number.
 pub(crate) fn atoms(units: &t::Units<'static>, features: &[t::FeatureId]) -> Vec<t::AtomId> {
-    let moves = units.tiled_moves.iter().filter(|m| features.contains(&m.feature)).map(|m| m.atom);
+    let copies = units.tiled_moves.iter().filter(|m| features.contains(&m.feature));
+    let moves = copies.flat_map(|m| [m.atom].into_iter().chain(m.last.iter().map(|s| s.atom)).collect::<Vec<_>>());
     let own = |c: &t::CompletionObject<'static>| [c.init, c.expect, c.wait].into_iter().chain(c.publish.iter().map(|s| s.atom)).collect::<Vec<_>>();
     let frames = units.tensor_memories.iter().filter(|m| features.contains(&m.feature)).flat_map(|m| [m.enter, m.leave, m.around]).flatten().map(|s| s.atom);
     let loads = units.tensor_moves.iter().filter(|m| features.contains(&m.feature)).flat_map(|m| [Some(m.load_atoms.0), m.load_atoms.1]).flatten();
@@ -90,6 +92,7 @@ pub(crate) fn atoms(units: &t::Units<'static>, features: &[t::FeatureId]) -> Vec
 #[must_use]
 pub fn select(units: &t::Units<'static>, features: &[t::FeatureId], atom: impl Fn(t::AtomId) -> t::AtomId) -> t::Units<'static> {
     let has = |feature: &t::FeatureId| features.contains(feature);
+    let steps = |steps: &[t::SyncStep<'static>]| list(steps.iter().map(|step| t::SyncStep { atom: atom(step.atom), ..*step }));
     let frame = |steps: &[t::FrameStep<'static>]| list(steps.iter().map(|step| t::FrameStep { atom: atom(step.atom), ..*step }));
     t::Units {
         features: units.features,
@@ -112,10 +115,10 @@ pub fn select(units: &t::Units<'static>, features: &[t::FeatureId], atom: impl F
         ),
         shapes: list(units.shapes.iter().filter(|d| has(&d.feature)).copied()),
         tensor_maps: list(units.tensor_maps.iter().filter(|d| has(&d.feature)).copied()),
-        tiled_moves: list(units.tiled_moves.iter().filter(|m| has(&m.feature)).map(|m| t::TiledMove { atom: atom(m.atom), ..*m })),
+        tiled_moves: list(units.tiled_moves.iter().filter(|m| has(&m.feature)).map(|m| t::TiledMove { atom: atom(m.atom), last: steps(m.last), ..*m })),
         completions: list(units.completions.iter().filter(|c| has(&c.feature)).map(|c| t::CompletionObject {
             init: atom(c.init),
-            publish: list(c.publish.iter().map(|step| t::SyncStep { atom: atom(step.atom), ..*step })),
+            publish: steps(c.publish),
             expect: atom(c.expect),
             wait: atom(c.wait),
             ..*c

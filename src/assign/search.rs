@@ -70,13 +70,18 @@ impl Chooser<'_, '_, '_, '_> {
             (None, true) => self.unit_layouts(),
             (None, false) => usize::MAX,
         };
-        let mut free = candidates(alloc.shape, self.family);
+        // Boxes of a copy through a tensor map can stand one after the other, each as wide as its swizzle mode's rows.
+        let strips = if self.may_be_tiled(index) { self.unit_layouts() } else { 0 };
+        let (mut free, mut boxed) = (candidates(alloc.shape, self.family), 0..strips);
         for number in 0..most {
             let next = match (fixed, for_units) {
                 (Some(layout), _) => Some(layout),
                 (None, true) => self.unit_layout(number, alloc.shape),
                 (None, false) => match free.next() {
-                    None => break,
+                    None => match boxed.next() {
+                        None => break,
+                        Some(number) => self.unit_layout(number, alloc.shape).filter(|layout| layout.row_major && layout.strip.is_some()),
+                    },
                     next => next,
                 },
             };
@@ -117,6 +122,15 @@ impl Chooser<'_, '_, '_, '_> {
             Some(found) => Ok(found),
             None => Err(failure.unwrap_or(PlanError::UnknownArch)),
         }
+    }
+
+    /// Whether a copy through a tensor map could bring a tile, or take it away.
+    fn may_be_tiled(&self, index: usize) -> bool {
+        self.movements.iter().filter(|m| touches_shared(m) == Some(index)).any(|m| match (m.from, m.to) {
+            (MovementEnd::Global(_), _) => self.setting.tiled_moves(true).next().is_some(),
+            (_, MovementEnd::Global(_)) => self.setting.tiled_moves(false).next().is_some(),
+            _ => false,
+        })
     }
 
     /// Cost of all known movements of a shared tile under one layout; anything at or above `limit` stands for itself.
@@ -285,7 +299,12 @@ impl Chooser<'_, '_, '_, '_> {
         if matches!(movement.from, MovementEnd::Global(_)) && !layout.row_major {
             return element;
         }
-        if matches!(movement.from, MovementEnd::Global(_)) && self.setting.tiled_moves(true).next().is_some() {
+        let copies = match (movement.from, movement.to) {
+            (MovementEnd::Global(_), _) => Some(true),
+            (MovementEnd::Shared(_), MovementEnd::Global(_)) => Some(false),
+            _ => None,
+        };
+        if copies.is_some_and(|loads| self.setting.tiled_moves(loads).next().is_some()) {
             // A copy of a whole box is one instruction.
             return u32::MAX;
         }

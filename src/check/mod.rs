@@ -93,7 +93,7 @@
 //! # Order
 //!
 //! 10. A *walk* is a path through the steps in which each loop's branch is taken 0, 1 or 2 times in a row; all combinations
-//!     are walked. Two accesses to shared memory conflict if their tiles share bytes and one writes, except inside
+//!     are walked. Before its end stands what a copy through a tensor map wants there. Two accesses to shared memory conflict if their tiles share bytes and one writes, except inside
 //!     one execution of one operation. Between two conflicting accesses of a walk the steps of the table's rule for (kind of the
 //!     earlier, kind of the later) occur in the rule's order. A wait counts if it waits for as much or more.
 //! 11. Each movement, and each half of an exchange, has exactly one step an instance and atom.

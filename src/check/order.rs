@@ -140,6 +140,9 @@ impl Look<'_> {
     fn follow(&self, from: Walk, producer: Access, trips: u32) -> Result<(), Violation> {
         let origin = self.steps.get(from.at).map(|s| s.origin);
         let mut done = [0usize; RULES];
+        // What has to stand before the end of the kernel.
+        let last = self.steps.get(from.at).and_then(|s| self.tables.units.tiled_moves.iter().find(|f| f.atom == s.atom)).map_or(&[][..], |f| f.last);
+        let mut ended = 0usize;
         let rules = || self.arch.sync.iter().filter(|r| r.producer == producer.kind);
         if rules().count() > RULES {
             return Err(Violation::Flow { step: narrow(from.at) });
@@ -154,7 +157,11 @@ impl Look<'_> {
                     *done = done.saturating_add(1);
                 }
             }
-            if rules().zip(&done).all(|(rule, done)| *done >= rule.steps.len()) && rules().next().is_some() {
+            if last.get(ended).is_some_and(|want| self.does(step, want, producer.signal)) {
+                ended = ended.saturating_add(1);
+            }
+            let over = rules().zip(&done).all(|(rule, done)| *done >= rule.steps.len()) && rules().next().is_some();
+            if over && ended >= last.len() {
                 return Ok(());
             }
             for access in self.accesses(walk.at, step)?.into_iter().flatten() {
@@ -180,7 +187,15 @@ impl Look<'_> {
             }
             self.advance(&mut walk, step, trips)?;
         }
-        Ok(())
+        match last.get(ended) {
+            Some(missing) => Err(Violation::Race {
+                producer: narrow(from.at),
+                consumer: narrow(walk.at),
+                missing: missing.atom,
+                trips: u8::try_from(trips).unwrap_or(u8::MAX),
+            }),
+            None => Ok(()),
+        }
     }
 
     /// Whether a step does what the table wants. A wait that leaves fewer operations outstanding does.

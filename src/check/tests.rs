@@ -231,6 +231,7 @@ fn a_tile_that_the_pattern_does_not_begin_with() {
     assert!(matches!(v, Violation::Operand { .. } | Violation::Byte { .. } | Violation::Alignment { .. } | Violation::Box { .. }), "{v:?}");
 }
 
+const GEMM_STORE: &str = include_str!("../../gen/cli/examples/gemm_store.tile");
 const GEMM_FP8: &str = include_str!("../../gen/cli/examples/gemm_fp8.tile");
 
 /// Copies through tensor maps: of each map every single field, what refers to it, and where its copies begin.
@@ -252,10 +253,11 @@ fn each_wrong_field_of_a_tensor_map() {
         ("element size", |m, other| m.element = other),
         ("rules", |m, _| m.map = u8::MAX),
     ];
-    for (name, text) in [("gemm", GEMM), ("gemm_bt", GEMM_BT), ("gemm_fp8", GEMM_FP8)] {
+    for (name, text) in [("gemm", GEMM), ("gemm_bt", GEMM_BT), ("gemm_fp8", GEMM_FP8), ("gemm_store", GEMM_STORE)] {
         with_plan(text, UNIT, |program, plan| {
             check(&TABLES, program, plan).unwrap_or_else(|v| panic!("{name}: {v:?}"));
-            assert_eq!(plan.moves.iter().filter(|m| m.tiled.is_some()).count(), 2, "{name}: both tiles are copied through maps");
+            let copied = plan.moves.iter().filter(|m| m.tiled.is_some()).count();
+            assert_eq!((copied, plan.maps.len()), if name == "gemm_store" { (3, 3) } else { (2, 2) }, "{name}: all tiles are copied through maps");
             for k in 0..plan.maps.len() {
                 for (field, damage) in fields {
                     let sound = plan.maps[k];
@@ -290,6 +292,12 @@ fn each_wrong_field_of_a_tensor_map() {
             plan.allocs[0].layout.post = PostMap::Swizzle(Swizzle { s: s.s + shift, ..s });
         });
         assert!(matches!(v, Violation::Box { .. } | Violation::Base { .. }), "{v:?}");
+        let v = broken(GEMM_STORE, UNIT, |plan| {
+            let PostMap::Swizzle(s) = plan.allocs[2].layout.post else { panic!("swizzled") };
+            plan.allocs[2].layout.post = PostMap::Swizzle(Swizzle { s: s.s + shift, ..s });
+        });
+        // Of the two movements the store from registers comes first: its fit is for the other layout.
+        assert!(matches!(v, Violation::Box { .. } | Violation::Base { .. } | Violation::Byte { .. }), "{v:?}");
     }
     let v = broken(GEMM, UNIT, |plan| plan.moves[0].tiled.as_mut().expect("tiled").completion = None);
     assert!(matches!(v, Violation::Map { what: super::MapFault::Completion, .. }), "{v:?}");

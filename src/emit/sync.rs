@@ -104,6 +104,11 @@ impl Open {
         Ok(wanted)
     }
 
+    /// Whether an access of a kind is open.
+    pub fn has(&self, kind: AccessId) -> bool {
+        self.list.iter().any(|t| t.kind == kind)
+    }
+
     /// The completion objects that nothing has waited for, each once. From here on they have been.
     pub fn take_waits(&mut self) -> heapless::Vec<u8, OPEN> {
         let mut out = heapless::Vec::new();

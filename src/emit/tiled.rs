@@ -1,21 +1,25 @@
 //! Copies through tensor maps: one thread announces the bytes, then starts one copy a box.
 //!
 //! An instance's coordinates are the tile's start and what the instance's element adds; a coordinate that the innermost loop moves is advanced by
-//! the loop. Bytes are announced once for all movements that share a completion object, before the first of them.
+//! the loop. Bytes are announced once for all movements that share a completion object, before the first of them. Copies out of shared memory
+//! complete otherwise: by steps that stand before whatever writes their source again, and before the kernel's end.
 
 use super::completion::Completion;
 use super::context::{Address, Advance, Context, EmitError};
 use super::kernel::ParamKind;
 use super::step::{Purpose, Slot, slot};
-use super::sync::Open;
+use super::sync::{Open, push};
 use crate::expr::{Place, Reg};
 use crate::ir::{Loop, Op, Value};
 use crate::plan::{End, GlobalPlan, MAP_RANK, MovePlan, TiledPlan};
-use lanebook_tables::{IndexOp, TiledMove};
+use crate::unit::has;
+use lanebook_tables::{IndexOp, SyncStep, TiledMove};
 
 /// Sides of the addresses of a tiled movement: in shared memory, then one for each coordinate.
 const SHARED: u8 = 1;
 const COORDINATE: u8 = 2;
+/// Most steps before a kernel's end.
+const LAST: usize = 16;
 
 /// A tiled movement with what it refers to.
 struct Tiled<'t> {
@@ -137,6 +141,26 @@ impl<'t> Context<'_, 't, '_, '_> {
                 set(operand, completion.address);
             }
             self.steps.append(tiled.form.atom, args.get(..atom.operands.len()).ok_or(unplanned)?)?;
+        }
+        Ok(())
+    }
+
+    /// What stands before the kernel's end, for copies that may still read shared memory there.
+    pub(super) fn leave_tiled(&mut self, open: &Open) -> Result<(), EmitError> {
+        let (tables, arch) = (self.machine.tables, self.machine.arch);
+        let mut done: heapless::Vec<SyncStep<'t>, LAST> = heapless::Vec::new();
+        self.steps.purpose = Purpose::Sync;
+        for form in tables.units.tiled_moves.iter().filter(|f| has(arch, f.feature) && !f.last.is_empty()) {
+            let read = if form.loads { form.to } else { form.from };
+            if !open.has(read) {
+                continue;
+            }
+            for step in form.last.iter().filter(|step| !done.iter().any(|d| d.atom == step.atom && d.immediates == step.immediates)) {
+                push(tables, step, &mut self.steps)?;
+            }
+            for step in form.last {
+                done.push(*step).map_err(|_| EmitError::Capacity { capacity: LAST as u32 })?;
+            }
         }
         Ok(())
     }

@@ -67,6 +67,7 @@ impl Context<'_, '_, '_, '_> {
             return Err(EmitError::Unplanned(function));
         }
         self.wait_for_open(&mut open)?;
+        self.leave_tiled(&open)?;
         self.leave_tensor(function)?;
         self.steps.purpose = Purpose::Control;
         let end = self.machine.isa.end;

@@ -37,7 +37,16 @@ pub fn check(model: &HwModel) -> Diagnostics {
             let message = format!("`{}` has {} operands, {used} are named", atom.name.value, atom.operands.len());
             diags.push(Diagnostic::at(entry.atom.span, message).note(atom.name.span, "the atom").help("name each of its operands once"));
         }
-        had(model, fact.feature, &[(found.atom, entry.atom.span)], &mut diags);
+        if found.signal.is_none() && found.last.is_empty() {
+            let message = "nothing says when this copy has read its source";
+            diags.push(Diagnostic::at(entry.name.span, message).help("name the operand `signal`, or the steps before the kernel's end: `last`"));
+        }
+        for step in &found.last {
+            immediates_of(model, step, &mut diags);
+        }
+        let mut atoms = vec![(found.atom, entry.atom.span)];
+        atoms.extend(found.last.iter().map(|step| (step.atom.value, step.atom.span)));
+        had(model, fact.feature, &atoms, &mut diags);
     }
     for (fact, found) in &model.units.completions {
         let entry = &fact.entry;

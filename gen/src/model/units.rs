@@ -95,6 +95,7 @@ pub struct TiledMove {
     pub tensor: u8,
     pub at: Vec<u8>,
     pub signal: Option<u8>,
+    pub last: Vec<Step>,
 }
 
 /// A completion object's references.
@@ -354,23 +355,29 @@ fn tiled_move(e: &s::TiledMove, model: &HwModel, diags: &mut Diagnostics) -> Opt
         Some(found) => Some(found?),
         None => None,
     };
-    Some(TiledMove { atom, loads, from, to, on: on?, shared: shared?, tensor: tensor?, at: at.into_iter().collect::<Option<Vec<u8>>>()?, signal })
+    let last = steps(&e.last, model, diags)?;
+    Some(TiledMove { atom, loads, from, to, on: on?, shared: shared?, tensor: tensor?, at: at.into_iter().collect::<Option<Vec<u8>>>()?, signal, last })
 }
 
 fn completion(e: &s::CompletionObject, model: &HwModel, diags: &mut Diagnostics) -> Option<Completion> {
     let mut find = |name: &Name| model.atom_names.find(name, "atom", diags).map(AtomId);
     let (init, expect, wait) = (find(&e.init), find(&e.expect), find(&e.wait));
+    let publish = steps(&e.publish, model, diags);
+    Some(Completion { init: init?, publish: publish?, expect: expect?, wait: wait? })
+}
+
+/// Steps of synchronisation with their atoms.
+fn steps(given: &[Spanned<crate::schema::Step>], model: &HwModel, diags: &mut Diagnostics) -> Option<Vec<Step>> {
     let step = |step: &Spanned<crate::schema::Step>| {
         Some(Step {
-            atom: Spanned { value: find(&step.atom)?, span: step.atom.span },
+            atom: Spanned { value: AtomId(model.atom_names.find(&step.atom, "atom", diags)?), span: step.atom.span },
             immediates: step.immediates.clone(),
             after_producer: step.place == crate::schema::Place::AfterProducer,
             barrier: step.barrier,
             span: step.span,
         })
     };
-    let publish: Vec<Option<Step>> = e.publish.iter().map(step).collect();
-    Some(Completion { init: init?, publish: publish.into_iter().collect::<Option<Vec<Step>>>()?, expect: expect?, wait: wait? })
+    given.iter().map(step).collect::<Vec<_>>().into_iter().collect()
 }
 
 /// The descriptor with what it takes over from another one that was declared before.

@@ -139,7 +139,7 @@ structs! {
         name, feature, encoding, block, rank, box_max, box_bytes, step_max, extent_max, stride_bytes, stride_limit, base_bytes, shared_bytes, elements,
         interleaves, fills, promotions, status, sources,
     }
-    TiledMove<'_> { name, feature, atom, map, loads, from, to, on, shared, tensor, at, signal, status, sources }
+    TiledMove<'_> { name, feature, atom, map, loads, from, to, on, shared, tensor, at, signal, last, status, sources }
     CompletionObject<'_> { name, feature, bytes, init, publish, expect, wait, most_bytes, status, sources }
     MapElement<'_> { name, bits, shared_bits, align_bytes, box_inner, extent_multiple, codes }
     Interleave<'_> { name, rank_min, align_bytes, swizzle, rows, codes }

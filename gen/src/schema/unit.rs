@@ -384,6 +384,9 @@ pub struct TiledMove {
     pub at: Spanned<Vec<Name>>,
     /// Operand: address of the completion object.
     pub signal: Option<Name>,
+    /// What stands between the copy and the end of the kernel.
+    #[serde(default)]
+    pub last: Vec<Spanned<super::Step>>,
     /// How sure it is; else the group's.
     pub status: Option<Status>,
     /// Where it comes from; else the group's.

@@ -31,6 +31,8 @@ pub struct TiledMove<'a> {
     pub at: &'a [u8],
     /// Operand: the address of the completion object, which counts the copied bytes down; `None` where it completes otherwise.
     pub signal: Option<u8>,
+    /// What stands between the copy and the end of the kernel, where nothing of that was needed before.
+    pub last: &'a [SyncStep<'a>],
     /// How sure this is.
     pub status: Status,
     /// Where it comes from.

@@ -61,6 +61,19 @@ pub(super) fn store(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
 pub(super) fn cp(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
     w.require("async")?;
     if w.take("bulk") {
+        if w.take("commit_group") {
+            want(o, 0..=0)?;
+            return Ok(Op::CommitStores);
+        }
+        if w.take("wait_group") {
+            // Whether what was written is visible makes no difference here.
+            w.take("read");
+            want(o, 1..=1)?;
+            return match o[0] {
+                Operand::Src(Src::Imm(n)) => Ok(Op::WaitStores(n as u32)),
+                _ => Err("wait_group needs a constant".to_string()),
+            };
+        }
         w.require("tensor")?;
         return super::tensor::copy(w, o);
     }

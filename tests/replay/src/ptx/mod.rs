@@ -1,6 +1,7 @@
 //! PTX: parse a module, run one block of it.
 
 mod alu;
+mod bulk;
 mod decode;
 mod decode_memory;
 mod fragment;

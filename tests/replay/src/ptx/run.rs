@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 
+use super::bulk::Stores;
 use super::op::{Op, Program, Src, Stmt, Threads};
 use super::parse::SHARED_BASE;
 use super::phase::Phases;
@@ -34,6 +35,7 @@ pub(super) struct Warp {
     pc: [usize; LANES],
     pub cells: Vec<Cell>,
     pub copies: Vec<Copies>,
+    pub stores: Vec<Stores>,
     pub unit: Unit,
     pub tensor: View,
     waiting: Option<(u64, Option<u64>)>,
@@ -92,6 +94,7 @@ pub(crate) fn run_block(
                 cells: vec![Cell::default(); program.cells as usize * LANES],
                 unit: Unit::default(),
                 tensor: View::default(),
+                stores: vec![Stores::default(); LANES],
                 copies: (0..LANES).map(|_| Copies::default()).collect(),
                 waiting: None,
                 blocked: None,
@@ -115,6 +118,9 @@ pub(crate) fn run_block(
         }
         machine.world.shared.early_read()?;
         if warps.iter().all(|w| w.live == 0) {
+            if let Some((line, clash)) = warps.iter().find_map(|w| w.unread().map(|clash| (w.line, clash))) {
+                return Err((line, clash));
+            }
             return machine.tensor.leftover().map_or(Ok(()), |clash| Err((warps[0].line, clash)));
         }
         machine.release(&mut warps, threads)?;
@@ -249,6 +255,9 @@ impl Warp {
                 }
             }
             Op::TensorCopy { dst, map, at, barrier } => self.tensor_copy(m, [*dst, *map, *barrier], at, on)?,
+            Op::TensorStore { map, at, src } => self.tensor_store(m, [*src, *map], at, on)?,
+            Op::CommitStores => self.commit_stores(on),
+            Op::WaitStores(n) => self.wait_stores(m, *n as usize, on),
             Op::Memory(op) => self.tensor_op(m, op, on)?,
             Op::ProxyFence => m.world.shared.proxy_fence(&lanes(on).map(|l| self.thread(l)).collect::<Vec<_>>()),
             Op::Ld { space, ty, dst, addr } => self.load(m, *space, *ty, dst, *addr, on)?,

@@ -10,7 +10,7 @@ use crate::report::Space;
 use crate::tensor::map_at;
 
 /// Alignment of a box in shared memory.
-const BOX_ALIGN: u64 = 128;
+pub(super) const BOX_ALIGN: u64 = 128;
 
 fn in_shared(w: &mut Words<'_>) -> Decoded<()> {
     let found = w.pick(|x| ["shared", "shared::cta"].contains(&x).then_some(()));
@@ -47,19 +47,28 @@ pub(super) fn mbarrier(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
 /// What follows `cp.async.bulk.tensor`.
 pub(super) fn copy(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
     let rank = w.pick(|x| x.strip_suffix('d').and_then(|n| n.parse::<usize>().ok())).ok_or("expected .1d to .5d")?;
+    let boxed = |operand: &Operand| {
+        let Operand::Tensor(map, at) = operand else { return Err("expected [map, {coordinates}]".to_string()) };
+        let at = srcs(&Operand::Vector(at.clone()))?;
+        if at.len() == rank { Ok((*map, at)) } else { Err(format!("{} coordinates for {rank} dimensions", at.len())) }
+    };
+    if w.rest.first() == Some(&"global") {
+        for word in ["global", "shared::cta", "tile", "bulk_group"] {
+            w.require(word)?;
+        }
+        want(o, 2..=2)?;
+        let (map, at) = boxed(&o[0])?;
+        return Ok(Op::TensorStore { map, at, src: addr(&o[1])? });
+    }
     for word in ["global", "tile", "mbarrier::complete_tx::bytes"] {
         w.require(word)?;
     }
     if w.pick(|x| ["shared::cluster", "shared::cta"].contains(&x).then_some(())).is_none() {
-        return Err("only copies into shared memory are modelled".to_string());
+        return Err("only copies between global and shared memory are modelled".to_string());
     }
     want(o, 3..=3)?;
-    let Operand::Tensor(map, at) = &o[1] else { return Err("expected [map, {coordinates}]".to_string()) };
-    let at = srcs(&Operand::Vector(at.clone()))?;
-    if at.len() != rank {
-        return Err(format!("{} coordinates for {rank} dimensions", at.len()));
-    }
-    Ok(Op::TensorCopy { dst: addr(&o[0])?, map: *map, at, barrier: addr(&o[2])? })
+    let (map, at) = boxed(&o[1])?;
+    Ok(Op::TensorCopy { dst: addr(&o[0])?, map, at, barrier: addr(&o[2])? })
 }
 
 impl Warp {
