@@ -1,4 +1,5 @@
-//! The records in a program's pools. All links are handles; an operation costs 26 bytes, a value 22, a use 12.
+//! The records in a program's pools. All links are handles; an operation costs 26 bytes and a stamp beside it,
+//! a value 22, a use 12.
 use super::error::Pool;
 use super::handle::{AttrRef, Block, Name, Op, Region, TypeRef, Use, Value};
 use super::storage::Pools;
@@ -7,6 +8,24 @@ use lanebook_tables::OpId;
 
 /// No declaration: an operation that is only kept.
 pub(crate) const OPAQUE: u16 = u16::MAX;
+
+/// When a record was last written to the undo journal, or made: see [`Pools::edit`]. Not part of what the record says, so all are equal.
+#[derive(Copy, Clone, Default)]
+pub(crate) struct Stamp(pub u8);
+
+impl PartialEq for Stamp {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Stamp {}
+
+impl core::fmt::Debug for Stamp {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("_")
+    }
+}
 
 /// An operation.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -74,6 +93,7 @@ pub(crate) struct ValueData {
     /// Next value under the same hash while a text is read.
     pub chain: Option<Value>,
     pub kind: ValueKind,
+    pub stamp: Stamp,
 }
 
 /// What an operand is to its operation.
@@ -97,6 +117,7 @@ pub(crate) struct UseData {
     pub next_use: Option<Use>,
     pub prev_use: Option<Use>,
     pub kind: UseKind,
+    pub stamp: Stamp,
 }
 
 /// Kind of an attribute's payload.
@@ -127,6 +148,7 @@ pub(crate) struct AttrData {
     pub payload: [u16; 4],
     pub extra: i16,
     pub kind: AttrKind,
+    pub stamp: Stamp,
 }
 
 /// A region.
@@ -135,6 +157,7 @@ pub(crate) struct RegionData {
     pub owner: Option<Op>,
     pub first_block: Option<Block>,
     pub next: Option<Region>,
+    pub stamp: Stamp,
 }
 
 /// A block.
@@ -145,6 +168,7 @@ pub(crate) struct BlockData {
     pub first_op: Option<Op>,
     pub last_op: Option<Op>,
     pub first_arg: Option<Value>,
+    pub stamp: Stamp,
 }
 
 /// A layout alias.
@@ -163,8 +187,8 @@ pub(crate) enum Saved {
     Attr(u16, AttrData),
     Region(u16, RegionData),
     Block(u16, BlockData),
-    /// The pool grew by one.
-    Grown(Pool),
+    /// The pool held so many records.
+    Grown(Pool, u16),
     /// The pool's free list began here (pool index + 1, 0 = nowhere).
     Free(Pool, u16),
 }
@@ -177,12 +201,13 @@ pub(crate) trait Cell: Copy {
     /// The link of a record on the free list.
     fn next_free(self) -> u16;
     fn saved(self, index: u16) -> Saved;
+    fn stamp<'a>(pools: &'a mut Pools<'_>, index: usize) -> Option<&'a mut Stamp>;
     fn cells<'a>(pools: &'a Pools<'_>) -> &'a VecView<Self>;
     fn cells_mut<'a>(pools: &'a mut Pools<'_>) -> &'a mut VecView<Self>;
 }
 
 macro_rules! cell {
-    ($data:ident, $kind:ident, $pool:ident, $field:ident, |$this:ident, $next:ident| $freed:expr, |$from:ident| $link:expr) => {
+    ($data:ident, $kind:ident, $pool:ident, $field:ident, |$this:ident, $next:ident| $freed:expr, |$from:ident| $link:expr, |$of:ident, $at:ident| $stamp:expr) => {
         impl Cell for $data {
             const POOL: Pool = Pool::$pool;
             fn freed(self, $next: u16) -> Self {
@@ -196,6 +221,9 @@ macro_rules! cell {
             fn saved(self, index: u16) -> Saved {
                 Saved::$kind(index, self)
             }
+            fn stamp<'a>($of: &'a mut Pools<'_>, $at: usize) -> Option<&'a mut Stamp> {
+                $stamp
+            }
             fn cells<'a>(pools: &'a Pools<'_>) -> &'a VecView<Self> {
                 &*pools.$field
             }
@@ -205,35 +233,61 @@ macro_rules! cell {
         }
     };
 }
-cell!(OpData, Op, Ops, ops, |_this, next| Self { order: next, ..Self::new(None, Name::EMPTY) }, |this| this.order);
+cell!(OpData, Op, Ops, ops, |_this, next| Self { order: next, ..Self::new(None, Name::EMPTY) }, |this| this.order, |pools, at| pools.op_stamps.get_mut(at));
 cell!(
     ValueData,
     Value,
     Values,
     values,
     |this, next| Self { kind: ValueKind::Free, owner: next, number: 0, next: None, first_use: None, attrs: None, chain: None, name: Name::EMPTY, ..this },
-    |this| this.owner
+    |this| this.owner,
+    |pools, at| Some(&mut pools.values.get_mut(at)?.stamp)
 );
-cell!(UseData, Use, Uses, uses, |this, next| Self { value: None, next: link(next), next_use: None, prev_use: None, ..this }, |this| unlink(this.next));
-cell!(AttrData, Attr, Attrs, attrs, |this, next| Self { payload: [next, 0, 0, 0], next: None, kind: AttrKind::Unit, ..this }, |this| {
-    let [next, ..] = this.payload;
-    next
-});
+cell!(
+    UseData,
+    Use,
+    Uses,
+    uses,
+    |this, next| Self { value: None, next: link(next), next_use: None, prev_use: None, ..this },
+    |this| unlink(this.next),
+    |pools, at| Some(&mut pools.uses.get_mut(at)?.stamp)
+);
+cell!(
+    AttrData,
+    Attr,
+    Attrs,
+    attrs,
+    |this, next| Self { payload: [next, 0, 0, 0], next: None, kind: AttrKind::Unit, ..this },
+    |this| {
+        let [next, ..] = this.payload;
+        next
+    },
+    |pools, at| Some(&mut pools.attrs.get_mut(at)?.stamp)
+);
 cell!(
     RegionData,
     Region,
     Regions,
     regions,
-    |_this, next| Self { owner: None, first_block: None, next: next.checked_sub(1).and_then(|i| Region::at(usize::from(i))) },
-    |this| this.next.map_or(0, |r| (r.index() as u16).wrapping_add(1))
+    |this, next| Self { owner: None, first_block: None, next: next.checked_sub(1).and_then(|i| Region::at(usize::from(i))), ..this },
+    |this| this.next.map_or(0, |r| (r.index() as u16).wrapping_add(1)),
+    |pools, at| Some(&mut pools.regions.get_mut(at)?.stamp)
 );
 cell!(
     BlockData,
     Block,
     Blocks,
     blocks,
-    |_this, next| Self { region: None, first_op: None, last_op: None, first_arg: None, next: next.checked_sub(1).and_then(|i| Block::at(usize::from(i))) },
-    |this| this.next.map_or(0, |b| (b.index() as u16).wrapping_add(1))
+    |this, next| Self {
+        region: None,
+        first_op: None,
+        last_op: None,
+        first_arg: None,
+        next: next.checked_sub(1).and_then(|i| Block::at(usize::from(i))),
+        ..this
+    },
+    |this| this.next.map_or(0, |b| (b.index() as u16).wrapping_add(1)),
+    |pools, at| Some(&mut pools.blocks.get_mut(at)?.stamp)
 );
 
 fn link(next: u16) -> Option<Use> {

@@ -4,7 +4,7 @@
 //! change of several records, room for all of them is checked: outside a mark a change happens whole or not at all;
 //! inside one, only a full journal can stop it half way, and then the mark must be undone.
 use super::attr::Literal;
-use super::data::{AttrData, AttrKind, BlockData, OpData, RegionData, UseData, UseKind, ValueData, ValueKind};
+use super::data::{AttrData, AttrKind, BlockData, OpData, RegionData, Stamp, UseData, UseKind, ValueData, ValueKind};
 use super::error::ErrorKind;
 use super::handle::{AttrRef, Block, Name, Op, Region, TypeRef, Use, Value};
 use super::program::{Program, payload};
@@ -178,7 +178,7 @@ impl Program<'_, '_> {
     /// Adds an empty region with one empty block.
     pub(crate) fn push_region(&mut self, op: Op) -> Edit<Block> {
         let last = self.regions(op).last();
-        let region = self.pools.add(RegionData { owner: Some(op), first_block: None, next: None })?;
+        let region = self.pools.add(RegionData { owner: Some(op), first_block: None, next: None, stamp: Stamp(0) })?;
         let region = Region::at(region).ok_or(ErrorKind::Broken)?;
         match last {
             Some(last) => self.pools.edit::<RegionData>(last.index(), |data| data.next = Some(region))?,
@@ -189,7 +189,7 @@ impl Program<'_, '_> {
     /// Adds an empty block to a region.
     pub(crate) fn push_block(&mut self, region: Region) -> Edit<Block> {
         let last = self.blocks(region).last();
-        let block = self.pools.add(BlockData { region: Some(region), next: None, first_op: None, last_op: None, first_arg: None })?;
+        let block = self.pools.add(BlockData { region: Some(region), next: None, first_op: None, last_op: None, first_arg: None, stamp: Stamp(0) })?;
         let block = Block::at(block).ok_or(ErrorKind::Broken)?;
         match last {
             Some(last) => self.pools.edit::<BlockData>(last.index(), |data| data.next = Some(block))?,
@@ -199,7 +199,7 @@ impl Program<'_, '_> {
     }
     fn new_value(&mut self, kind: ValueKind, owner: usize, number: usize, ty: TypeRef, name: Name) -> Edit<Value> {
         let number = u16::try_from(number).map_err(|_| ErrorKind::NumberTooLarge)?;
-        let data = ValueData { name, ty, owner: owner as u16, number, next: None, first_use: None, attrs: None, chain: None, kind };
+        let data = ValueData { name, ty, owner: owner as u16, number, next: None, first_use: None, attrs: None, chain: None, kind, stamp: Stamp(0) };
         Value::at(self.pools.add(data)?).ok_or(ErrorKind::Broken)
     }
     pub(crate) fn push_result(&mut self, op: Op, ty: TypeRef, name: Name) -> Edit<Value> {
@@ -282,7 +282,7 @@ impl Program<'_, '_> {
             Literal::Decimal { digits, exponent } => (AttrKind::Decimal, payload(digits), exponent),
             Literal::Word(name) => (AttrKind::LiteralWord, name.parts(), 0),
         };
-        let cell = self.pools.add(AttrData { key: Name::EMPTY, next: None, ty: None, payload: bits, extra, kind })?;
+        let cell = self.pools.add(AttrData { key: Name::EMPTY, next: None, ty: None, payload: bits, extra, kind, stamp: Stamp(0) })?;
         let ty = self.intern(Type::ELIDED)?;
         let value = self.new_value(ValueKind::Literal, 0, 0, ty, Name::EMPTY)?;
         self.pools.edit::<ValueData>(value.index(), |data| data.attrs = AttrRef::at(cell))?;
@@ -293,7 +293,7 @@ impl Program<'_, '_> {
     pub(crate) fn push_operand(&mut self, op: Op, value: Value, kind: UseKind) -> Edit<Use> {
         let next_use = self.value_data(value).ok_or(ErrorKind::Stale)?.first_use;
         let last = self.op_data(op).ok_or(ErrorKind::Stale)?.last_operand;
-        let place = self.pools.add(UseData { value: Some(value), owner: op, next: None, next_use, prev_use: None, kind })?;
+        let place = self.pools.add(UseData { value: Some(value), owner: op, next: None, next_use, prev_use: None, kind, stamp: Stamp(0) })?;
         let place = Use::at(place).ok_or(ErrorKind::Broken)?;
         if let Some(next) = next_use {
             self.pools.edit::<UseData>(next.index(), |data| data.prev_use = Some(place))?;

@@ -1,6 +1,6 @@
 //! Changing attributes.
 use super::attr::{AttrValue, Literal};
-use super::data::{AttrData, AttrKind, OpData, UseData, UseKind, ValueData, ValueKind};
+use super::data::{AttrData, AttrKind, OpData, Stamp, UseData, UseKind, ValueData, ValueKind};
 use super::edit::Edit;
 use super::error::ErrorKind;
 use super::handle::{AttrRef, Name, Op, Use, Value};
@@ -24,7 +24,7 @@ impl Program<'_, '_> {
             AttrValue::Text(name) => (AttrKind::Text, name.parts(), 0, None),
             AttrValue::Handle(number) => (AttrKind::Handle, payload(i64::from(number)), 0, None),
         };
-        AttrData { key, next: None, ty, payload: bits, extra, kind }
+        AttrData { key, next: None, ty, payload: bits, extra, kind, stamp: Stamp(0) }
     }
     /// Sets an operation's attribute: in its place, under its key as written, when it is there; else after the others.
     /// A value that is an operand is added to the operands too (and then the attribute goes last).

@@ -3,7 +3,7 @@
 //! Guarantees: every question is answered for every handle, alive or not (a stale one has no operands, no results, role
 //! `Opaque`, type elided); nothing here allocates, recurses or panics. Changes are in [`edit`](super::edit).
 use super::attr::{AttrValue, Literal};
-use super::data::{AttrData, BlockData, OpData, RegionData, UseData, UseKind, ValueData};
+use super::data::{AttrData, BlockData, OpData, RegionData, Stamp, UseData, UseKind, ValueData};
 use super::error::{Error, ErrorKind, Place};
 use super::handle::{AttrRef, Block, Name, Op, Region, Use, Value};
 use super::storage::{Pools, Usage};
@@ -69,9 +69,9 @@ impl<'s, 't> Program<'s, 't> {
         program.pools.clear();
         let start = |program: &mut Self| -> Result<(), ErrorKind> {
             program.intern(Type::ELIDED)?;
-            let region = program.pools.add(RegionData { owner: None, first_block: Block::at(0), next: None })?;
+            let region = program.pools.add(RegionData { owner: None, first_block: Block::at(0), next: None, stamp: Stamp(0) })?;
             let region = Region::at(region);
-            program.pools.add(BlockData { region, next: None, first_op: None, last_op: None, first_arg: None })?;
+            program.pools.add(BlockData { region, next: None, first_op: None, last_op: None, first_arg: None, stamp: Stamp(0) })?;
             Ok(())
         };
         match start(&mut program) {

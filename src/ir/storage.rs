@@ -1,8 +1,9 @@
 //! Where a program lives: typed pools lent by the caller, with an undo journal.
 //!
 //! Guarantees: reading is total; a write that has no room is [`ErrorKind::Capacity`] and changes nothing; every write
-//! while a mark is open is recorded first, so that [`Pools::undo`] restores the records bit by bit.
-use super::data::{AliasData, AttrData, BlockData, Cell, OpData, RegionData, Saved, UseData, ValueData};
+//! while a mark is open is recorded first, so that [`Pools::undo`] restores the records bit by bit. A record is kept in the journal
+//! once for each mark, however often it is written: the journal grows with the records that are touched.
+use super::data::{AliasData, AttrData, BlockData, Cell, OpData, RegionData, Saved, Stamp, UseData, ValueData};
 use super::error::{ErrorKind, Pool};
 use super::handle::MAX_HANDLES;
 use super::sheet::{Arc, Derived, Entry, Flow, LayoutRecord, Node, Sheet};
@@ -24,6 +25,7 @@ pub(crate) const BUCKETS: usize = 256;
 pub struct Storage<const OPS: usize, const VALUES: usize, const USES: usize, const ATTRS: usize, const TYPES: usize, const REGIONS: usize, const JOURNAL: usize>
 {
     ops: Vec<OpData, OPS>,
+    op_stamps: [Stamp; OPS],
     values: Vec<ValueData, VALUES>,
     uses: Vec<UseData, USES>,
     attrs: Vec<AttrData, ATTRS>,
@@ -44,9 +46,9 @@ pub struct Storage<const OPS: usize, const VALUES: usize, const USES: usize, con
 }
 
 /// Storage for a kernel of up to 64 operations: about 24 KiB.
-pub type SmallStorage = Storage<64, 128, 256, 96, 32, 16, 200>;
+pub type SmallStorage = Storage<64, 128, 256, 96, 32, 16, 192>;
 /// Storage for up to 1,024 operations.
-pub type LargeStorage = Storage<1024, 1536, 3072, 768, 128, 128, 4096>;
+pub type LargeStorage = Storage<1024, 1536, 2816, 512, 128, 128, 4096>;
 
 impl<const OPS: usize, const VALUES: usize, const USES: usize, const ATTRS: usize, const TYPES: usize, const REGIONS: usize, const JOURNAL: usize>
     Storage<OPS, VALUES, USES, ATTRS, TYPES, REGIONS, JOURNAL>
@@ -56,6 +58,7 @@ impl<const OPS: usize, const VALUES: usize, const USES: usize, const ATTRS: usiz
     pub const fn new() -> Self {
         Self {
             ops: Vec::new(),
+            op_stamps: [Stamp(0); OPS],
             values: Vec::new(),
             uses: Vec::new(),
             attrs: Vec::new(),
@@ -79,6 +82,7 @@ impl<const OPS: usize, const VALUES: usize, const USES: usize, const ATTRS: usiz
     pub fn pools(&mut self) -> Pools<'_> {
         Pools {
             ops: self.ops.as_mut_view(),
+            op_stamps: &mut self.op_stamps,
             values: self.values.as_mut_view(),
             uses: self.uses.as_mut_view(),
             attrs: self.attrs.as_mut_view(),
@@ -100,6 +104,10 @@ impl<const OPS: usize, const VALUES: usize, const USES: usize, const ATTRS: usiz
             buckets: &mut self.buckets,
             free: [0; FREE_LISTS],
             open: 0,
+            now: 0,
+            since: 0,
+            kept: [Stamp(0); FREE_LISTS],
+            grown: [Stamp(0); GROWING],
             writes: 0,
         }
     }
@@ -115,11 +123,14 @@ impl<const OPS: usize, const VALUES: usize, const USES: usize, const ATTRS: usiz
 
 /// Pools with a free list.
 const FREE_LISTS: usize = 6;
+/// Pools that grow: those, types and texts.
+const GROWING: usize = 8;
 
 /// The pools of a [`Storage`], capacities erased.
 #[derive(Debug)]
 pub struct Pools<'s> {
     pub(crate) ops: &'s mut VecView<OpData>,
+    pub(crate) op_stamps: &'s mut [Stamp],
     pub(crate) values: &'s mut VecView<ValueData>,
     pub(crate) uses: &'s mut VecView<UseData>,
     pub(crate) attrs: &'s mut VecView<AttrData>,
@@ -136,6 +147,14 @@ pub struct Pools<'s> {
     free: [u16; FREE_LISTS],
     /// Marks that are open.
     open: u16,
+    /// Numbers marks; what is written while one is open is stamped with the last.
+    now: u8,
+    /// The number of the innermost mark that is open: what has this stamp or a later one is in the journal since, or was made since.
+    since: u8,
+    /// Stamps of the free lists' beginnings.
+    kept: [Stamp; FREE_LISTS],
+    /// Stamps of the pools' lengths.
+    grown: [Stamp; GROWING],
     /// Writes since the program was made, modulo 2^32.
     writes: u32,
 }
@@ -159,6 +178,8 @@ pub struct Usage {
 pub struct Mark {
     at: usize,
     depth: u16,
+    /// The number of the mark around it.
+    around: u8,
 }
 
 const fn slot(pool: Pool) -> usize {
@@ -168,6 +189,8 @@ const fn slot(pool: Pool) -> usize {
         Pool::Uses => 2,
         Pool::Attrs => 3,
         Pool::Regions => 4,
+        Pool::Types => 6,
+        Pool::Made => 7,
         _ => 5,
     }
 }
@@ -189,6 +212,9 @@ impl Pools<'_> {
         self.buckets.fill(0);
         self.free = [0; FREE_LISTS];
         self.open = 0;
+        (self.now, self.since) = (0, 0);
+        self.kept = [Stamp(0); FREE_LISTS];
+        self.grown = [Stamp(0); GROWING];
     }
 
     pub(crate) fn read<T: Cell>(&self, index: usize) -> Option<&T> {
@@ -200,22 +226,43 @@ impl Pools<'_> {
         self.writes
     }
 
-    fn record(&mut self, saved: Saved) -> Result<(), ErrorKind> {
+    /// Writes to the journal what is about to change, unless that was done since the innermost mark was opened.
+    fn record(&mut self, stamp: Stamp, saved: impl FnOnce() -> Saved) -> Result<(), ErrorKind> {
         self.writes = self.writes.wrapping_add(1);
-        if self.open == 0 {
+        if self.open == 0 || stamp.0 >= self.since {
             return Ok(());
         }
-        self.journal.push(saved).map_err(|_| full(Pool::Journal, self.journal.capacity()))
+        self.journal.push(saved()).map_err(|_| full(Pool::Journal, self.journal.capacity()))
+    }
+
+    /// Writes a pool's length to the journal before it grows.
+    fn record_growth(&mut self, pool: Pool, len: usize) -> Result<(), ErrorKind> {
+        let stamp = self.grown.get(slot(pool)).copied().unwrap_or_default();
+        let len = u16::try_from(len).map_err(|_| full(pool, len))?;
+        self.record(stamp, || Saved::Grown(pool, len))?;
+        if let Some(stamp) = self.grown.get_mut(slot(pool)) {
+            *stamp = Stamp(self.now);
+        }
+        Ok(())
     }
 
     /// Changes a record.
     pub(crate) fn edit<T: Cell>(&mut self, index: usize, change: impl FnOnce(&mut T)) -> Result<(), ErrorKind> {
+        let stamp = T::stamp(self, index).copied().unwrap_or_default();
         let old = *self.read::<T>(index).ok_or(ErrorKind::Stale)?;
-        self.record(old.saved(index as u16))?;
+        self.record(stamp, || old.saved(index as u16))?;
         if let Some(cell) = T::cells_mut(self).get_mut(index) {
             change(cell);
         }
+        self.stamp::<T>(index);
         Ok(())
+    }
+
+    fn stamp<T: Cell>(&mut self, index: usize) {
+        let now = Stamp(self.now);
+        if let Some(stamp) = T::stamp(self, index) {
+            *stamp = now;
+        }
     }
 
     /// Takes a record from the free list or from fresh room.
@@ -232,8 +279,10 @@ impl Pools<'_> {
         if index >= limit {
             return Err(full(T::POOL, limit));
         }
-        self.record(Saved::Grown(T::POOL))?;
+        self.record_growth(T::POOL, index)?;
         T::cells_mut(self).push(data).map_err(|_| full(T::POOL, limit))?;
+        // It goes with the growth: nothing of it needs to be kept.
+        self.stamp::<T>(index);
         Ok(index)
     }
 
@@ -246,9 +295,10 @@ impl Pools<'_> {
 
     fn set_free(&mut self, pool: Pool, head: u16) -> Result<(), ErrorKind> {
         let old = self.free.get(slot(pool)).copied().unwrap_or(0);
-        self.record(Saved::Free(pool, old))?;
-        if let Some(place) = self.free.get_mut(slot(pool)) {
-            *place = head;
+        let stamp = self.kept.get(slot(pool)).copied().unwrap_or_default();
+        self.record(stamp, || Saved::Free(pool, old))?;
+        if let (Some(place), Some(stamp)) = (self.free.get_mut(slot(pool)), self.kept.get_mut(slot(pool))) {
+            (*place, *stamp) = (head, Stamp(self.now));
         }
         Ok(())
     }
@@ -259,7 +309,7 @@ impl Pools<'_> {
         if index >= limit {
             return Err(full(Pool::Types, limit));
         }
-        self.record(Saved::Grown(Pool::Types))?;
+        self.record_growth(Pool::Types, index)?;
         self.types.push(ty).map_err(|_| full(Pool::Types, limit))?;
         Ok(index)
     }
@@ -292,7 +342,7 @@ impl Pools<'_> {
             return Err(no_room());
         }
         for chunk in text.as_bytes().chunks(MADE_CELL) {
-            self.record(Saved::Grown(Pool::Made))?;
+            self.record_growth(Pool::Made, self.made.len())?;
             let mut cell = [b' '; MADE_CELL];
             for (to, from) in cell.iter_mut().zip(chunk) {
                 *to = *from;
@@ -320,13 +370,38 @@ impl Pools<'_> {
 
     /// Opens a mark.
     pub(crate) fn open(&mut self) -> Mark {
+        let mut around = self.since;
+        if self.now == u8::MAX {
+            // Numbers begin again. What was written so far counts as not kept, which costs room and nothing else.
+            self.forget_stamps();
+            (self.now, around) = (0, 1);
+        }
+        self.now = self.now.saturating_add(1);
+        self.since = self.now;
         self.open = self.open.saturating_add(1);
-        Mark { at: self.journal.len(), depth: self.open }
+        Mark { at: self.journal.len(), depth: self.open, around }
+    }
+
+    #[inline(never)]
+    fn forget_stamps(&mut self) {
+        let records = self.values.iter_mut().map(|cell| &mut cell.stamp).chain(self.uses.iter_mut().map(|cell| &mut cell.stamp));
+        let fewer = self.attrs.iter_mut().map(|cell| &mut cell.stamp).chain(self.regions.iter_mut().map(|cell| &mut cell.stamp));
+        let blocks = self.blocks.iter_mut().map(|cell| &mut cell.stamp);
+        for stamp in self.op_stamps.iter_mut().chain(records).chain(fewer).chain(blocks) {
+            *stamp = Stamp(0);
+        }
+        self.kept = [Stamp(0); FREE_LISTS];
+        self.grown = [Stamp(0); GROWING];
+    }
+
+    fn close(&mut self, mark: Mark) {
+        self.open = mark.depth.saturating_sub(1).min(self.open);
+        self.since = mark.around;
     }
 
     /// Closes a mark and keeps what was done; the outermost one empties the journal.
     pub(crate) fn keep(&mut self, mark: Mark) {
-        self.open = mark.depth.saturating_sub(1).min(self.open);
+        self.close(mark);
         if self.open == 0 {
             self.journal.clear();
         }
@@ -338,30 +413,47 @@ impl Pools<'_> {
             let Some(saved) = self.journal.pop() else { break };
             self.writes = self.writes.wrapping_add(1);
             match saved {
-                Saved::Op(index, data) => put(self.ops, index, data),
-                Saved::Value(index, data) => put(self.values, index, data),
-                Saved::Use(index, data) => put(self.uses, index, data),
-                Saved::Attr(index, data) => put(self.attrs, index, data),
-                Saved::Region(index, data) => put(self.regions, index, data),
-                Saved::Block(index, data) => put(self.blocks, index, data),
-                Saved::Grown(pool) => match pool {
-                    Pool::Ops => drop_last(self.ops),
-                    Pool::Values => drop_last(self.values),
-                    Pool::Uses => drop_last(self.uses),
-                    Pool::Attrs => drop_last(self.attrs),
-                    Pool::Types => drop_last(self.types),
-                    Pool::Made => drop_last(self.made),
-                    Pool::Regions => drop_last(self.regions),
-                    _ => drop_last(self.blocks),
-                },
+                Saved::Op(index, data) => self.put(index, data),
+                Saved::Value(index, data) => self.put(index, data),
+                Saved::Use(index, data) => self.put(index, data),
+                Saved::Attr(index, data) => self.put(index, data),
+                Saved::Region(index, data) => self.put(index, data),
+                Saved::Block(index, data) => self.put(index, data),
+                Saved::Grown(pool, len) => {
+                    let len = usize::from(len);
+                    match pool {
+                        Pool::Ops => self.ops.truncate(len),
+                        Pool::Values => self.values.truncate(len),
+                        Pool::Uses => self.uses.truncate(len),
+                        Pool::Attrs => self.attrs.truncate(len),
+                        Pool::Types => self.types.truncate(len),
+                        Pool::Made => self.made.truncate(len),
+                        Pool::Regions => self.regions.truncate(len),
+                        _ => self.blocks.truncate(len),
+                    }
+                    if let Some(stamp) = self.grown.get_mut(slot(pool)) {
+                        *stamp = Stamp(0);
+                    }
+                }
                 Saved::Free(pool, head) => {
-                    if let Some(place) = self.free.get_mut(slot(pool)) {
-                        *place = head;
+                    if let (Some(place), Some(stamp)) = (self.free.get_mut(slot(pool)), self.kept.get_mut(slot(pool))) {
+                        (*place, *stamp) = (head, Stamp(0));
                     }
                 }
             }
         }
-        self.open = mark.depth.saturating_sub(1).min(self.open);
+        self.close(mark);
+    }
+
+    /// Puts a record back. The mark around may have kept it as well, or not: it counts as not kept.
+    fn put<T: Cell>(&mut self, index: u16, data: T) {
+        let index = usize::from(index);
+        if let Some(cell) = T::cells_mut(self).get_mut(index) {
+            *cell = data;
+        }
+        if let Some(stamp) = T::stamp(self, index) {
+            *stamp = Stamp(0);
+        }
     }
 
     /// Everything but the derived order numbers, the bytes of which a test compares.
@@ -387,7 +479,7 @@ impl Pools<'_> {
             Usage { pool, used, capacity, bytes: size_of::<T>() }
         }
         [
-            of::<OpData>(Pool::Ops, self.ops.len(), self.ops.capacity()),
+            Usage { bytes: size_of::<OpData>() + size_of::<Stamp>(), ..of::<OpData>(Pool::Ops, self.ops.len(), self.ops.capacity()) },
             of::<ValueData>(Pool::Values, self.values.len(), self.values.capacity()),
             of::<UseData>(Pool::Uses, self.uses.len(), self.uses.capacity()),
             of::<AttrData>(Pool::Attrs, self.attrs.len(), self.attrs.capacity()),
@@ -398,16 +490,6 @@ impl Pools<'_> {
             of::<Saved>(Pool::Journal, self.journal.len(), self.journal.capacity()),
         ]
     }
-}
-
-fn put<T>(cells: &mut VecView<T>, index: u16, data: T) {
-    if let Some(cell) = cells.get_mut(usize::from(index)) {
-        *cell = data;
-    }
-}
-
-fn drop_last<T>(cells: &mut VecView<T>) {
-    let _ = cells.pop();
 }
 
 /// The error of a full pool.

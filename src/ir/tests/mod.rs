@@ -3,6 +3,7 @@ mod edit;
 mod errors;
 mod fuzz;
 mod graph;
+mod journal;
 mod limits;
 mod round;
 mod seed;

@@ -21,16 +21,26 @@ pub use report::{Report, Row};
 pub const EXAMPLES: [(&str, &str); 2] =
     [("gemm", include_str!("../../../gen/cli/examples/gemm.tile")), ("transpose", include_str!("../../../gen/cli/examples/transpose.tile"))];
 
+/// A part of the report.
+pub type Part = (&'static str, fn(&mut Report));
+
+/// The parts of the report, by name, in order.
+pub const PARTS: [Part; 7] = [
+    ("lookup", lookup::measure),
+    ("algebra", algebra::measure),
+    ("whole", whole::measure),
+    ("passes", passes::measure),
+    ("room", room::measure),
+    ("size", size::measure),
+    ("address", address::measure),
+];
+
 /// Every figure, section by section.
 #[must_use]
 pub fn report(effort: Effort) -> Report {
     let mut report = Report::new(effort);
-    lookup::measure(&mut report);
-    algebra::measure(&mut report);
-    whole::measure(&mut report);
-    passes::measure(&mut report);
-    room::measure(&mut report);
-    size::measure(&mut report);
-    address::measure(&mut report);
+    for (_, measure) in PARTS {
+        measure(&mut report);
+    }
     report
 }
