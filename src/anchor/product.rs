@@ -23,6 +23,8 @@ use lanebook_tables::{Accumulators, Arch, Atom, AtomClass, DtypeId, DtypeKind, M
 /// A product's extents and element types.
 #[derive(Copy, Clone, Debug)]
 struct Shape {
+    /// Products side by side; `None` for one alone, which has no dimension for it.
+    batch: Option<u32>,
     m: u32,
     n: u32,
     k: u32,
@@ -87,7 +89,7 @@ fn shape_of(program: &Program<'_, '_>, tables: &Tables<'_>, op: Op) -> Option<Sh
     if ta.is_memory() || tb.is_memory() {
         return None;
     }
-    let ((m, k), (_, n)) = (ta.shape.pair()?, tb.shape.pair()?);
+    let ((batch, m, k), (_, _, n)) = (extents(&ta)?, extents(&tb)?);
     // Full precision is asked for unless the product says that less will do.
     let short = matches!(program.attr(op, "inputPrecision"), Some(AttrValue::Word(word)) if program.text(word) == "tf32");
     let dtype = |ty: &Type| {
@@ -102,7 +104,18 @@ fn shape_of(program: &Program<'_, '_>, tables: &Tables<'_>, op: Op) -> Option<Sh
     };
     let bits = super::runs::element_bits(program, &ta);
     let loaded_bits = links::narrowest_bits(program, a, bits).min(links::narrowest_bits(program, b, bits));
-    Some(Shape { m, n, k, a: read(&ta)?, b: read(&tb)?, d: dtype(&td)?, bits, loaded_bits })
+    Some(Shape { batch, m, n, k, a: read(&ta)?, b: read(&tb)?, d: dtype(&td)?, bits, loaded_bits })
+}
+
+/// How many products lie side by side, rows and columns of each.
+fn extents(ty: &Type) -> Option<(Option<u32>, u32, u32)> {
+    let first = ty.shape.rank().checked_sub(2)?;
+    let batch = match first {
+        0 => None,
+        1 => Some(ty.shape.extent(0)?),
+        _ => return None,
+    };
+    Some((batch, ty.shape.extent(first)?, ty.shape.extent(first.checked_add(1)?)?))
 }
 
 /// An instruction that takes a product.
@@ -168,8 +181,12 @@ fn run_of(layout: &LayoutRef<'_>, step: u32, count: u32, bits: u32) -> Option<u3
     Some(run)
 }
 
-fn pair(a: u32, b: u32) -> Option<Extents> {
-    Extents::from_slice(&[a, b]).ok()
+/// Rows and columns, behind what products side by side have.
+fn pair(first: Option<u32>, a: u32, b: u32) -> Option<Extents> {
+    match first {
+        Some(first) => Extents::from_slice(&[first, a, b]).ok(),
+        None => Extents::from_slice(&[a, b]).ok(),
+    }
 }
 
 /// How warps of a product that has its instruction share the result.
@@ -192,7 +209,8 @@ fn choose(work: &Anchoring<'_, '_, '_, '_, '_>, shape: &Shape, workers: Workers,
     // Of products that feed each other the last decides for all.
     let last = links.last.and_then(|other| program.type_of(program.result(other, 0)?).shape.pair());
     let shared = settled.or(last.map(|(m, n)| if m >= n { (workers.warps, 1) } else { (1, workers.warps) }));
-    let mut units = tables.anchors.units.iter().filter(|unit| unit.arch == arch.name);
+    // Several warps work on one product at a time, not on products side by side.
+    let mut units = tables.anchors.units.iter().filter(|unit| unit.arch == arch.name && (shape.batch.is_none() || unit.accumulators != Accumulators::Group));
     Ok(units.find_map(|unit| match unit.accumulators {
         Accumulators::Warp => of_warp(tables, arch, unit, shape, workers, shared),
         Accumulators::Group => of_group(tables, arch, unit, shape, workers, links),
@@ -200,9 +218,9 @@ fn choose(work: &Anchoring<'_, '_, '_, '_, '_>, shape: &Shape, workers: Workers,
     }))
 }
 
-fn nvidia(unit: &ProductUnit<'_>, split: (u32, u32), instr_shape: Extents) -> Option<Core> {
+fn nvidia(unit: &ProductUnit<'_>, warps_per_cta: Extents, instr_shape: Extents) -> Option<Core> {
     let (major, minor) = unit.version;
-    Some(Core::NvidiaMma(NvidiaMma { major, minor, warps_per_cta: pair(split.0, split.1)?, instr_shape, cga: Cga::default() }))
+    Some(Core::NvidiaMma(NvidiaMma { major, minor, warps_per_cta, instr_shape, cga: Cga::default() }))
 }
 
 /// Elements of one register of 32 bits.
@@ -210,15 +228,17 @@ fn of_register(bits: u32) -> u32 {
     32u32.checked_div(bits).unwrap_or(1).max(1)
 }
 
-/// One warp's instruction: warps go where more repeats are left, along m first.
+/// One warp's instruction: warps take products of their own while there are any, then go where more repeats are left, along m first.
 fn of_warp(tables: &Tables<'_>, arch: &Arch<'_>, unit: &ProductUnit<'_>, shape: &Shape, workers: Workers, shared: Option<(u32, u32)>) -> Option<Choice> {
     let of = atoms(tables, arch, shape, false).map(|taken| taken.unit).max_by_key(|of| (of.m, of.n))?;
     let (m, n) = (u32::from(of.m), u32::from(of.n));
-    let split = match shared {
+    let apart = shape.batch.map(|batch| workers.warps.min(1u32.wrapping_shl(batch.checked_ilog2().unwrap_or(0))));
+    let each = workers.warps.checked_div(apart.unwrap_or(1))?;
+    let split = match shared.filter(|_| apart.is_none()) {
         Some(split) => split,
         None => {
             let (mut warps, mut left) = ((1u32, 1u32), (shape.m.div_ceil(m.max(1)), shape.n.div_ceil(n.max(1))));
-            while warps.0.saturating_mul(warps.1) < workers.warps {
+            while warps.0.saturating_mul(warps.1) < each {
                 if left.0 >= left.1 {
                     warps.0 = warps.0.checked_mul(2)?;
                     left.0 = (left.0 / 2).max(1);
@@ -230,7 +250,8 @@ fn of_warp(tables: &Tables<'_>, arch: &Arch<'_>, unit: &ProductUnit<'_>, shape: 
             warps
         }
     };
-    Some(Choice { core: nvidia(unit, split, pair(m, n)?)?, k_width: of_register(shape.loaded_bits), shared: [false; 2] })
+    let (warps, tile) = (pair(apart, split.0, split.1)?, pair(apart.map(|_| 1), m, n)?);
+    Some(Choice { core: nvidia(unit, warps, tile)?, k_width: of_register(shape.loaded_bits), shared: [false; 2] })
 }
 
 /// An instruction of several warps: the widest that divides what a column of warps has.
@@ -260,7 +281,7 @@ fn of_group(tables: &Tables<'_>, arch: &Arch<'_>, unit: &ProductUnit<'_>, shape:
     }
     let instr_shape = Extents::from_slice(&[rows, n, k]).ok()?;
     // A left operand that is computed stays in registers.
-    Some(Choice { core: nvidia(unit, split, instr_shape)?, k_width: of_register(shape.bits), shared: [links.loaded, true] })
+    Some(Choice { core: nvidia(unit, pair(None, split.0, split.1)?, instr_shape)?, k_width: of_register(shape.bits), shared: [links.loaded, true] })
 }
 
 /// A wave's instruction: the largest square that fits, of the deepest k.
@@ -271,12 +292,14 @@ fn of_wave(tables: &Tables<'_>, arch: &Arch<'_>, unit: &ProductUnit<'_>, shape: 
     let (atom, of) = (taken.atom, taken.unit);
     let (m, n, k) = (u32::from(of.m), u32::from(of.n), u32::from(of.k));
     let mut split = (1u32, 1u32);
-    if links.head {
+    // Of products side by side each warp has its own.
+    let apart = shape.batch.map(|_| workers.warps);
+    if links.head && apart.is_none() {
         split = (workers.warps, 1);
-    } else if links.tail {
+    } else if links.tail && apart.is_none() {
         split.0 = workers.warps.min(shape.m.checked_next_multiple_of(m)?.checked_div(m)?);
         split.1 = workers.warps.checked_div(split.0)?;
-    } else {
+    } else if apart.is_none() {
         while split.0.saturating_mul(split.1) < workers.warps {
             let down = shape.m.checked_div(m.checked_mul(2)?)?.checked_div(split.0)?;
             if down >= shape.n.checked_div(n)?.checked_div(split.1)? && split.0 < shape.m.checked_div(m)? {
@@ -299,7 +322,7 @@ fn of_wave(tables: &Tables<'_>, arch: &Arch<'_>, unit: &ProductUnit<'_>, shape: 
         }
         Core::AmdMfma(AmdMfma {
             version,
-            warps_per_cta: pair(split.0, split.1)?,
+            warps_per_cta: pair(apart, split.0, split.1)?,
             instr_shape,
             is_transposed: unit.transposes,
             cga: Cga::default(),
@@ -308,7 +331,8 @@ fn of_wave(tables: &Tables<'_>, arch: &Arch<'_>, unit: &ProductUnit<'_>, shape: 
         })
     } else {
         let mut warp_bases = TileBases::new();
-        for (dimension, count) in [(1usize, split.1), (0, split.0)] {
+        let first = usize::from(apart.is_some());
+        for (dimension, count) in [(0, apart.unwrap_or(1)), (first.saturating_add(1), split.1), (first, split.0)] {
             let mut step = 1u32;
             while step < count {
                 let mut basis = [0u16; lanebook_layout::triton::MAX_RANK];
@@ -317,7 +341,15 @@ fn of_wave(tables: &Tables<'_>, arch: &Arch<'_>, unit: &ProductUnit<'_>, shape: 
                 step = step.checked_mul(2)?;
             }
         }
-        Core::AmdWmma(AmdWmma { version, is_transposed: unit.transposes, warp_bases, reg_bases: TileBases::new(), instr_shape, cga: Cga::default(), rank: 2 })
+        Core::AmdWmma(AmdWmma {
+            version,
+            is_transposed: unit.transposes,
+            warp_bases,
+            reg_bases: TileBases::new(),
+            instr_shape,
+            cga: Cga::default(),
+            rank: if apart.is_some() { 3 } else { 2 },
+        })
     };
     Some(Choice { core, k_width, shared: [false; 2] })
 }

@@ -95,7 +95,7 @@ impl Checked<'_, '_, '_> {
             Want::Memory => ty.is_memory() || ty.is_kept() || (ty.is_tile() && !ty.shape.is_known()),
             Want::Registers => ty.is_tile() && !ty.is_memory(),
             Want::Index | Want::Condition => matches!(ty.kind, TypeKind::Index | TypeKind::Scalar),
-            Want::Matrix => ty.is_tile() && (!ty.shape.is_known() || ty.shape.rank() == 2),
+            Want::Matrix => ty.is_tile() && (!ty.shape.is_known() || matches!(ty.shape.rank(), 2 | 3)),
         }
     }
     fn kind(self, slot: Slot, want: Want) -> Check {
@@ -180,11 +180,20 @@ impl Checked<'_, '_, '_> {
         for slot in [a, b, c, d] {
             self.kind(slot, Want::Matrix)?;
         }
-        self.extents(a, 1, b, 0)?;
-        self.extents(a, 0, d, 0)?;
-        self.extents(b, 1, d, 1)?;
-        self.extents(c, 0, d, 0)?;
-        self.extents(c, 1, d, 1)?;
+        // Products side by side have a first dimension of their own.
+        let batch = self.tile(d).or_else(|| self.tile(a)).map_or(0, |ty| ty.shape.rank().saturating_sub(2));
+        for slot in [a, b, c] {
+            self.ranks(slot, d, 0)?;
+            if batch > 0 {
+                self.extents(slot, 0, d, 0)?;
+            }
+        }
+        let (row, column) = (batch, batch.saturating_add(1));
+        self.extents(a, column, b, row)?;
+        self.extents(a, row, d, row)?;
+        self.extents(b, column, d, column)?;
+        self.extents(c, row, d, row)?;
+        self.extents(c, column, d, column)?;
         self.dtypes(c, d)
     }
     fn transpose(self) -> Check {

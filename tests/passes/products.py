@@ -78,6 +78,13 @@ def residual(A, B, C, s, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
     c = tl.load(C + rm[:, None] * s + rn[None, :])
     tl.store(C + rm[:, None] * s + rn[None, :], tl.dot(a, b, c))
 
+@triton.jit
+def batched(A, B, C, s, BB: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    rb = tl.arange(0, BB); rm = tl.arange(0, BM); rn = tl.arange(0, BN); rk = tl.arange(0, BK)
+    a = tl.load(A + rb[:, None, None] * s * s + rm[None, :, None] * s + rk[None, None, :])
+    b = tl.load(B + rb[:, None, None] * s * s + rk[None, :, None] * s + rn[None, None, :])
+    tl.store(C + rb[:, None, None] * s * s + rm[None, :, None] * s + rn[None, None, :], tl.dot(a, b))
+
 def plain(text):
     lines = [l for l in text.split("\n") if not l.startswith("#loc")]
     return re.sub(r' loc\((#loc\d*|unknown|callsite\([^)]*\)|"[^"]*"(:\d+:\d+)?(\(#loc\d*\))?)\)', "", "\n".join(lines))
@@ -168,6 +175,8 @@ def CH(dt, bm, bn, bk, bp):
     return chain, dict(A="*" + dt, B="*" + dt, C="*" + dt, D="*fp32", s="i32"), dict(BM=bm, BN=bn, BK=bk, BP=bp)
 def SL(dt, bm, bn, bk):
     return scaled_left, dict(A="*" + dt, B="*" + dt, C="*fp32", S="*fp32", s="i32"), dict(BM=bm, BN=bn, BK=bk)
+def BD(dt, bb, bm, bn, bk):
+    return batched, dict(A="*" + dt, B="*" + dt, C="*fp32", s="i32"), dict(BB=bb, BM=bm, BN=bn, BK=bk)
 def RS(dt, bm, bn, bk):
     return residual, dict(A="*" + dt, B="*" + dt, C="*fp32", s="i32"), dict(BM=bm, BN=bn, BK=bk)
 
@@ -193,6 +202,10 @@ def kernels(target):
         "chain": (CH("fp16", 64, 64, 64, 64), 4),
         "chain_w8": (CH("fp16", 32, 128, 64, 128), 8),
         "scaled": (SL("fp16", 128, 64, 64), 4),
+        "batch_2_64": (BD("fp16", 2, 64, 64, 64), 4),
+        "batch_4_32": (BD("fp16", 4, 32, 64, 32), 4),
+        "batch_1_128": (BD("fp16", 1, 128, 64, 32), 8),
+        "batch_8_16": (BD("bf16", 8, 16, 32, 32), 2),
         "residual": (RS("fp16", 128, 128, 32), 8),
     }
     fp8 = "fp8e4b8" if target == "gfx942" else "fp8e4nv"
@@ -206,15 +219,15 @@ def kernels(target):
 
 # What is kept; all kernels of all targets were compared when this was written.
 SOME = {
-    "sm_80": ["gemm_128_128_64", "gemm_16_64_64", "gemm_f32", "gemm_ieee", "gemm_f16", "attention_w8", "chain_w8", "gemm_f64"],
-    "sm_90": ["gemm_64_256_32", "gemm_32_32_128", "gemm_256_256_32", "gemm_bt", "gemm_f32", "gemm_i8", "attention", "attention_w8", "attention_16", "scaled", "residual", "gemm_fp8", "gemm_f64"],
-    "sm_120": ["gemm_64_256_32", "attention_w8", "gemm_fp8_bt"],
+    "sm_80": ["gemm_128_128_64", "gemm_16_64_64", "gemm_f32", "gemm_ieee", "gemm_f16", "attention_w8", "chain_w8", "gemm_f64", "batch_2_64", "batch_1_128"],
+    "sm_90": ["gemm_64_256_32", "gemm_32_32_128", "gemm_256_256_32", "gemm_bt", "gemm_f32", "gemm_i8", "attention", "attention_w8", "attention_16", "scaled", "residual", "gemm_fp8", "gemm_f64", "batch_4_32"],
+    "sm_120": ["gemm_64_256_32", "attention_w8", "gemm_fp8_bt", "batch_8_16"],
     "gfx90a": ["gemm_f32", "gemm_i8", "attention_16", "gemm_f64"],
-    "gfx942": ["gemm_256_256_32", "gemm_16_64_64", "gemm_f32", "gemm_f16", "gemm_i8", "attention_16", "chain_w8", "gemm_fp8_bt"],
-    "gfx950": ["gemm_32_128_16", "gemm_i8", "attention_w8", "chain", "gemm_fp8"],
-    "gfx1100": ["gemm_32_32_128", "gemm_f32", "gemm_i8", "attention_w8"],
-    "gfx1200": ["gemm_128_128_64", "gemm_i8", "chain_w8", "gemm_fp8"],
-    "gfx1250": ["gemm_32_128_16", "gemm_f32", "attention_16", "residual", "gemm_fp8_bt"],
+    "gfx942": ["gemm_256_256_32", "gemm_16_64_64", "gemm_f32", "gemm_f16", "gemm_i8", "attention_16", "chain_w8", "gemm_fp8_bt", "batch_8_16"],
+    "gfx950": ["gemm_32_128_16", "gemm_i8", "attention_w8", "chain", "gemm_fp8", "batch_4_32"],
+    "gfx1100": ["gemm_32_32_128", "gemm_f32", "gemm_i8", "attention_w8", "batch_2_64"],
+    "gfx1200": ["gemm_128_128_64", "gemm_i8", "chain_w8", "gemm_fp8", "batch_8_16"],
+    "gfx1250": ["gemm_32_128_16", "gemm_f32", "attention_16", "residual", "gemm_fp8_bt", "batch_1_128"],
 }
 
 if __name__ == "__main__":

@@ -497,14 +497,19 @@ impl Run<'_, '_, '_> {
                     first[at(&from, &source)]
                 })
                 .collect(),
-            OpRole::Matrix if parts.len() == 3 && from.len() == 2 && shape.len() == 2 => {
-                let depth = from[1];
+            OpRole::Matrix if parts.len() == 3 && matches!(from.len(), 2 | 3) && shape.len() == from.len() => {
+                let rows = from.len() - 2;
+                let (depth, columns) = (from[rows + 1], shape[rows + 1]);
                 places
                     .iter()
                     .map(|place| {
-                        let mut sum = vec![parts[2].get(place[0] * shape[1] + place[1]).copied().unwrap_or(0)];
+                        // Products side by side.
+                        let which = if rows == 1 { place[0] } else { 0 };
+                        let row = which * from[rows] + place[rows];
+                        let mut sum = vec![parts[2].get(at(&shape, place)).copied().unwrap_or(0)];
                         for k in 0..depth {
-                            sum.extend([parts[0][place[0] * depth + k], parts[1].get(k * shape[1] + place[1]).copied().unwrap_or(0)]);
+                            let right = (which * depth + k) * columns + place[rows + 1];
+                            sum.extend([parts[0][row * depth + k], parts[1].get(right).copied().unwrap_or(0)]);
                         }
                         term(name, &sum)
                     })

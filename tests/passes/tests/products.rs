@@ -61,14 +61,14 @@ fn products_get_the_instructions_that_triton_gives_them() {
     }
     assert!(wrong.is_empty(), "{} of {compared} otherwise:\n{}", wrong.len(), wrong.join("\n"));
     assert!(other.is_empty(), "as Triton's, although excused:\n{}", other.join("\n"));
-    assert!(compared >= 60 && OTHERWISE.iter().all(|(part, _)| chosen().into_keys().any(|name| name.contains(part))), "{compared} products");
+    assert!(compared >= 69 && OTHERWISE.iter().all(|(part, _)| chosen().into_keys().any(|name| name.contains(part))), "{compared} products");
 }
 
 #[test]
 fn what_a_program_does_does_not_depend_on_its_instructions() {
     let mut told = 0;
     // Those that are soon executed.
-    let small = ["chain", "gemm_16", "gemm_32", "gemm_f64", "gemm_f32", "attention_16"];
+    let small = ["chain", "gemm_16", "gemm_32", "gemm_f64", "gemm_f32", "attention_16", "batch_8"];
     for name in chosen().into_keys().filter(|name| small.iter().any(|kind| name.starts_with(kind))) {
         let text = plain(&name);
         let outcome = run(&text, "accelerate-matmul").unwrap_or_else(|error| panic!("{name}: {error:?}"));
