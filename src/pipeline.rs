@@ -59,13 +59,30 @@ pub fn apply_with(
 ) -> Result<Stats, PassError> {
     let pass = tables.rules.passes.iter().find(|p| p.name == name).ok_or(PassError::Unknown)?;
     let mark = program.mark();
-    let outcome = whole(tables, pass, program, lent, &mut trace);
+    let mut told = |event: Event| {
+        log(tables, event);
+        trace(event);
+    };
+    let outcome = whole(tables, pass, program, lent, &mut told);
     match outcome {
         Ok(_) => program.keep(mark),
         Err(_) => program.undo(mark),
     }
     outcome
 }
+
+/// Tells a device's log what is applied, and why.
+#[cfg(feature = "defmt")]
+fn log(tables: &Tables<'_>, event: Event) {
+    match event {
+        Event::Rule { rule, at } => defmt::trace!("{=str} at {}: {=str}", tables.rules.name(rule), at, tables.rules.doc(rule)),
+        Event::Change { analysis, at } => defmt::trace!("{=str} at {}: {=str}", analysis.name(), at, analysis.reason()),
+        Event::Finding { diagnostic, at } => defmt::debug!("{}: {=str}", at, diagnostic.text()),
+    }
+}
+
+#[cfg(not(feature = "defmt"))]
+const fn log(_: &Tables<'_>, _: Event) {}
 
 /// All steps of a pass. Where exact cost has the last word, it also judges the whole: steps that made the program dearer together
 /// are taken back, and what the last word says of the program as it was counts instead.

@@ -66,7 +66,7 @@ pub fn lean(tables: &t::Tables<'static>) -> t::Tables<'static> {
                 atom.note.filter(|_| atom.class == t::AtomClass::Move).map(|note| one(t::AtomNote { name: note.name, stable: 0, sources: t::List::EMPTY }));
             t::Atom { note: named, operands: t::Operands(shared(atom.operands.iter().map(&mut operand))), ..*atom }
         })),
-        rules: t::Rules { names: &[], passes: &[], ..chosen.rules },
+        rules: t::Rules { names: &[], docs: &[], passes: &[], ..chosen.rules },
         accesses: &[],
         tags: &[],
         sources: &[],

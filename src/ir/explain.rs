@@ -68,7 +68,7 @@ impl Want {
             Self::Registers => "a tile in registers (tensor without a memory kind)",
             Self::Index => "an index or integer",
             Self::Condition => "a condition (i1)",
-            Self::Matrix => "a tile of two dimensions",
+            Self::Matrix => "a tile of two dimensions, or of three for products side by side",
         }
     }
 }

@@ -16,6 +16,7 @@ use lanebook_tables::{IndexOp, LayoutTrait, OpDecl, Word};
 
 /// A node of the graph.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Node {
     /// A value: stands for the operation of which it is the only result.
     Value(Value),

@@ -68,6 +68,23 @@ impl Analysis {
             Self::AccelerateMatmul => "accelerate-matmul",
         }
     }
+    /// Why it changes something, in a line: what a trace says behind each change.
+    #[must_use]
+    pub const fn reason(self) -> &'static str {
+        match self {
+            Self::RemoveDeadArgs => "nothing reads it but what passes it back to its own place",
+            Self::RemoveAliases => "another name of one allocation",
+            Self::PropagateBuffers => "the producer of a buffer makes it in the layout that a conversion asks for",
+            Self::PropagateRegisters => "operands come from one layout: the operation works in it, and its result is converted",
+            Self::UnifyRegions => "what regions pass on is converted outside of them",
+            Self::Slice => "the loop says how many slices it wants",
+            Self::ResolveAgents => "a tile in registers crosses to another agent",
+            Self::WeighConversions => "computing in other layouts costs less than converting",
+            Self::AssignLayouts => "the candidate of the lowest score, for the whole group",
+            Self::Coalesce => "neighbouring lanes take neighbouring addresses",
+            Self::AccelerateMatmul => "a matrix instruction of the architecture takes the product",
+        }
+    }
     /// The analysis of a name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
@@ -77,6 +94,7 @@ impl Analysis {
 
 /// What happened in a pass.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Event {
     /// A rule is about to be applied to a node.
     Rule {

@@ -112,7 +112,7 @@ structs! {
     Source<'_> { key, title }
     Dtype<'_> { name, bits, kind }
     OpDecl<'_> { name, aliases, role, layout, operands, results, regions, reads, writes, pure, effort }
-    Rules<'_> { rules, names, sets, passes, phases }
+    Rules<'_> { rules, names, docs, sets, passes, phases }
     Rule<'_> { language, phase, priority, slots, pattern, lets, conditions, replacement }
     Let<'_> { slot, term }
     Cond<'_> { word, args }

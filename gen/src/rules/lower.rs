@@ -32,12 +32,20 @@ pub fn lower(model: &RuleModel) -> RulePart {
     }
 }
 
+/// What rules say, up to the last of those that run on programs and may be traced there.
+fn docs(model: &RuleModel) -> &'static [&'static str] {
+    let traced = |rule: &super::rule::CompiledRule| rule.language == t::Language::Tile;
+    let count = model.rules.iter().rposition(traced).map_or(0, |last| last + 1);
+    list(model.rules.iter().take(count).map(|rule| text(if traced(rule) { &rule.doc } else { "" })))
+}
+
 /// Rules, dispatch and pipelines.
 #[must_use]
 pub fn rules(model: &RuleModel) -> t::Rules<'static> {
     t::Rules {
         rules: list(model.rules.iter().map(rule)),
         names: list(model.rules.iter().map(|rule| text(&rule.name))),
+        docs: docs(model),
         sets: sets(model),
         passes: list(model.passes.iter().map(|pass| t::Pass {
             name: text(&pass.name),

@@ -184,6 +184,7 @@ static TOY: Tables<'static> = Tables {
     ops: &[],
     rules: Rules {
         names: &[],
+        docs: &[],
         rules: RULES,
         sets: &[RuleSet { language: Language::Target, isa: Some(IsaId(0)), phase: 0, roots: ROOTS }],
         passes: &[],

@@ -121,7 +121,8 @@ fn shapes() {
     inside("%x = mma %t, %w, %t : tensor<128x32xf32>", 1, 6, extents(c, 1, d, 1, 64, 32));
     inside("%x = mma %t, %w, %f : tensor<128x32xf16>", 1, 6, K::Dtypes { left: c, right: d, a: dtype("f32"), b: dtype("f16") });
     inside("%x = mma %t, %w, %i : tensor<128x32xf16>", 1, 6, K::OperandKind { operand: 2, want: Want::Matrix });
-    inside("%x = mma %t, %w : tensor<4x128x32xf16>", 1, 6, K::ResultKind { result: 0, want: Want::Matrix });
+    inside("%x = mma %t, %w : tensor<4x4x128x32xf16>", 1, 6, K::ResultKind { result: 0, want: Want::Matrix });
+    inside("%x = mma %t, %w : tensor<4x128x32xf16>", 1, 6, K::Ranks { left: a, right: d, a: 2, b: 3 });
     inside("copy %A[%i, %i], %f : memref<?x?xf16> -> tensor<128x32xf32>", 1, 1, K::Dtypes { left: a, right: b, a: dtype("f16"), b: dtype("f32") });
     inside("copy %s, %w : tensor<128x64xf16, #smem> -> tensor<64x32xf16>", 1, 1, extents(a, 0, b, 0, 128, 64));
     inside("copy %i, %s", 1, 1, K::OperandKind { operand: 0, want: Want::Tile });

@@ -63,6 +63,7 @@ const ROOTS: &[&[RuleId]] = &[&[RuleId(0), RuleId(1)], &[], &[RuleId(4)], &[Rule
 const TABLE: Rules<'static> = Rules {
     rules: RULES,
     names: &["zero", "merge", "small", "endless", "broken"],
+    docs: &[],
     sets: &[RuleSet { language: Language::Index, isa: None, phase: 0, roots: ROOTS }],
     passes: &[],
     phases: &["all"],

@@ -429,6 +429,8 @@ pub struct Rules<'a> {
     pub rules: &'a [Rule<'a>],
     /// Their names, unique; the lean tables do not have them.
     pub names: &'a [&'a str],
+    /// What tile rules say, a line of algebra each, by the rules' numbers; empty behind the last of them, and in the lean tables.
+    pub docs: &'a [&'a str],
     /// Rules that run together, one entry for each (language, instruction set, phase) that occurs, in that order.
     pub sets: &'a [RuleSet<'a>],
     /// Pipelines.
@@ -439,7 +441,7 @@ pub struct Rules<'a> {
 
 impl<'a> Rules<'a> {
     /// No rules.
-    pub const EMPTY: Rules<'static> = Rules { rules: &[], names: &[], sets: &[], passes: &[], phases: &[] };
+    pub const EMPTY: Rules<'static> = Rules { rules: &[], names: &[], docs: &[], sets: &[], passes: &[], phases: &[] };
 
     /// The rule of an id.
     #[must_use]
@@ -451,6 +453,12 @@ impl<'a> Rules<'a> {
     #[must_use]
     pub fn name(&self, id: RuleId) -> &'a str {
         self.names.get(id.index()).copied().unwrap_or("?")
+    }
+
+    /// What a rule says, in a line; empty where the tables do not have it.
+    #[must_use]
+    pub fn doc(&self, id: RuleId) -> &'a str {
+        self.docs.get(id.index()).copied().unwrap_or("")
     }
 
     /// The rules of one language and phase (target rules: for one instruction set). Asked once per pass, not per node.

@@ -47,6 +47,7 @@ static RULE_0: [Rule<'static>; 3] = [
     },
 ];
 static STR_0: [&'static str; 3] = ["neg_neg", "max_same", "sub_neg"];
+static STR_1: [&'static str; 3] = ["-(-x) = x", "max(x, x) = x", "x - -y = x + y"];
 static RULE_ID_0: [RuleId; 1] = [RuleId(2)];
 static RULE_ID_1: [RuleId; 1] = [RuleId(1)];
 static RULE_ID_2: [RuleId; 1] = [RuleId(0)];
@@ -58,9 +59,9 @@ static RULE_SET_0: [RuleSet<'static>; 1] = [RuleSet { language: Language::Tile, 
 static PASS_STEP_0: [PassStep<'static>; 1] = [PassStep::Rules { phase: 0, sweeps: 4 }];
 static PASS_STEP_1: [PassStep<'static>; 2] = [PassStep::Rules { phase: 0, sweeps: 4 }, PassStep::Analysis("remove-dead-args")];
 static PASS_0: [Pass<'static>; 2] = [Pass { name: "tidy", steps: &PASS_STEP_0 }, Pass { name: "tidy-up", steps: &PASS_STEP_1 }];
-static STR_1: [&'static str; 1] = ["tidy"];
+static STR_2: [&'static str; 1] = ["tidy"];
 
 /// The rules of this set.
-pub static RULES: Rules<'static> = Rules { rules: &RULE_0, names: &STR_0, sets: &RULE_SET_0, passes: &PASS_0, phases: &STR_1 };
+pub static RULES: Rules<'static> = Rules { rules: &RULE_0, names: &STR_0, docs: &STR_1, sets: &RULE_SET_0, passes: &PASS_0, phases: &STR_2 };
 }
 pub use compiled::RULES;

@@ -7,6 +7,7 @@ use crate::report::{Parts, Report, written};
 use crate::tables::arch;
 use lanebook::compile::{Storage, compile};
 use lanebook::ir;
+use lanebook::relayout::check_layouts;
 use lanebook_tables::{Arch, Isa, Tables};
 use std::io::Read;
 use std::path::Path;
@@ -36,6 +37,7 @@ pub fn run(args: &Compile, tables: &Tables<'_>) -> Result<(), Problems> {
     let mut storage = Box::new(ProgramRoom::new());
     let mut program = ir::parse(storage.pools(), tables, &source.text, ir::Options::default()).map_err(|error| of_program(tables, &source, &error))?;
     ir::verify(&mut program).map_err(|error| of_program(tables, &source, &error))?;
+    check_layouts(&program).map_err(|error| of_program(tables, &source, &error))?;
     let findings = written::findings(&program, &source)?;
     let mut room = Box::new(Room::new());
     let compiled = compile(tables, id, &program, room.scratch()).map_err(|error| of_compile(tables, arch, isa, &program, &source, &error))?;

@@ -13,7 +13,7 @@ use lanebook::pipeline::{Lent, PassError, apply_with};
 use lanebook::relayout::check_layouts;
 use lanebook::rewrite::RunError;
 use lanebook_gen::suggest::nearest;
-use lanebook_tables::{ArchId, PassStep, Tables};
+use lanebook_tables::{ArchId, PassStep, RuleId, Tables};
 use std::fmt::Write;
 
 /// Operations, values, operands, attributes, types, regions and undo records that there is room for.
@@ -104,8 +104,8 @@ fn one(
         let (mut lines, mut findings) = (Vec::new(), Vec::new());
         let mut lent = Lent { work: work.as_mut_view(), fuel: left, room: Some(&mut room), wishes };
         let outcome = apply_with(tables, pass, &mut program, &mut lent, |event| match event {
-            Event::Rule { rule, at } => lines.push((tables.rules.name(rule), Some(at))),
-            Event::Change { analysis, .. } => lines.push((analysis.name(), None)),
+            Event::Rule { rule, .. } => lines.push(traced(tables, rule)),
+            Event::Change { analysis, .. } => lines.push(format!("{}: {}", analysis.name(), analysis.reason())),
             Event::Finding { diagnostic, at } => findings.push((diagnostic.text(), at)),
         });
         let stats = outcome.map_err(|error| refused(&program, source, pass, error))?;
@@ -121,8 +121,8 @@ fn one(
             eprintln!("warning: {}: {pass}: {}: {text}", position(source, program.place(at)), program.op_name(at));
         }
         if args.trace {
-            for (number, (name, _)) in lines.iter().enumerate() {
-                let _ = writeln!(out, "// {pass} {:>4} {name}{}", number + 1, doc(tables, name));
+            for (number, line) in lines.iter().enumerate() {
+                let _ = writeln!(out, "// {pass} {:>4} {line}", number + 1);
             }
         }
         if args.explain {
@@ -143,12 +143,12 @@ fn print(program: &Program<'_, '_>, annotate: &dyn ir::Annotate, out: &mut Strin
     ir::print(program, annotate, out).map_err(|_| Problem::internal("the program cannot be written as text", "report this with the program"))
 }
 
-/// What a rule says, behind its name in a trace.
-fn doc(tables: &Tables<'_>, name: &str) -> String {
-    let rule = tables.rules.rules.iter().zip(tables.rules.names).find(|(_, of)| **of == name).map(|(rule, _)| rule);
-    rule.map_or_else(String::new, |rule| {
-        format!(" (rule, phase {}, priority {})", tables.rules.phases.get(usize::from(rule.phase)).copied().unwrap_or("?"), rule.priority)
-    })
+/// An application of a rule in a trace: its name, where it stands, and what it says.
+fn traced(tables: &Tables<'_>, rule: RuleId) -> String {
+    let name = tables.rules.name(rule);
+    let Some(of) = tables.rules.rule(rule) else { return name.to_string() };
+    let phase = tables.rules.phases.get(usize::from(of.phase)).copied().unwrap_or("?");
+    format!("{name} (rule, phase {phase}, priority {}): {}", of.priority, tables.rules.doc(rule))
 }
 
 /// The rule sets that a command has.
