@@ -67,7 +67,7 @@ pub(super) fn run(work: &mut Anchoring<'_, '_, '_, '_, '_>) -> Result<(), PassEr
 
 /// A product whose result is laid out in nested tiles: it has no instruction yet.
 pub(super) fn is_plain(program: &Program<'_, '_>, op: Op) -> bool {
-    program.result(op, 0).is_some_and(|result| matches!(core_of(program, &program.type_of(result)), Some(Core::Blocked(_))))
+    program.scales(op).is_none() && program.result(op, 0).is_some_and(|result| matches!(core_of(program, &program.type_of(result)), Some(Core::Blocked(_))))
 }
 
 /// The core of a layout that the program's text has, whole: neither sliced nor an operand's.

@@ -41,7 +41,8 @@ impl Chooser<'_, '_, '_, '_> {
         if swapped && !self.is_chained(op) {
             return None;
         }
-        let shape = atom.product().or(atom.matrix.filter(|_| atom.tensor().is_some() && !swapped))?;
+        let whole = || atom.matrix.filter(|_| (atom.tensor().is_some() || atom.scaled().is_some()) && !swapped);
+        let shape = atom.product().or_else(whole).filter(|_| self.takes_scales(op, atom))?;
         let (a, b, c) = (program.operand(op, 0)?, program.operand(op, 1)?, program.operand(op, 2)?);
         let d = program.result(op, 0)?;
         let pair = |v: Value| program.type_of(v).shape.pair();
@@ -65,6 +66,10 @@ impl Chooser<'_, '_, '_, '_> {
             true => Product::swapped(have.atom, atom, tile, widths, split),
         };
         let product = product.filter(|p| p.c.lane.len() == usize::from(wave))?;
+        // Scales pin the depth's order.
+        if program.scales(op).is_some() {
+            return Some(product);
+        }
         // The depth's order is free: if it can be that of an operand that is known, it is.
         let ordered = [0usize, 1].into_iter().find_map(|side| {
             let (_, known) = self.plan.fragment_of(self.before_conversion(op, side)?.0)?;

@@ -7,7 +7,7 @@ use super::matrix::blocked;
 use super::search::power;
 use super::shape::tile_shape;
 use super::written;
-use crate::ir::{AttrValue, Def, Op, Value, words};
+use crate::ir::{AttrValue, Def, Op, Quotient, Value, words};
 use crate::map::{MemoryMap, SharedLayout, TileShape, log2_exact};
 use crate::plan::{AllocPlan, GlobalPlan, PlanError, PlanPool};
 use lanebook_layout::PostMap;
@@ -167,6 +167,18 @@ impl Chooser<'_, '_, '_, '_> {
 
     /// A number that certainly divides an index value.
     fn multiple_of(&self, value: Value) -> u32 {
+        match self.program.quotient(value) {
+            Some(Quotient { by: 1, of }) => self.plain_multiple_of(of),
+            // What a rounded quotient is a multiple of is not known.
+            Some(Quotient { by, of }) => match self.plain_multiple_of(of) {
+                known if known.checked_rem(by) == Some(0) => known.checked_div(by).unwrap_or(1),
+                _ => 1,
+            },
+            None => 1,
+        }
+    }
+
+    fn plain_multiple_of(&self, value: Value) -> u32 {
         let as_u32 = |n: i64| u32::try_from(n.unsigned_abs()).unwrap_or(1);
         if let Some(n) = self.program.int(value) {
             return if n == 0 { 1 << 30 } else { as_u32(n) };

@@ -5,6 +5,7 @@ use super::evaluate::Setting;
 use super::flow::{across, spread};
 use super::in_shared::MAX_UNIT_USES;
 use super::matrix::blocked;
+use super::scaled::SCALE_WAYS;
 use crate::ir::{Op, Value};
 use crate::map::{Fragment, log2_exact};
 use crate::plan::{Candidate, End, FragmentPlan, Loser, Plan, PlanError, PlanPool, Product, ProductPlan, Reject};
@@ -88,7 +89,7 @@ impl Chooser<'_, '_, '_, '_> {
         let mut fewest = None;
         let may_stay = self.accumulator_home(op).is_some();
         let mut order: heapless::Vec<(u32, u16), MAX_PRODUCTS> = heapless::Vec::new();
-        let mut why = PlanError::NoMatrixAtom(op);
+        let mut why = self.why_unscaled(op).unwrap_or(PlanError::NoMatrixAtom(op));
         for native in [true, false] {
             // What the assembler would expand is no machine instruction: only where there is none.
             if !order.is_empty() {
@@ -120,7 +121,7 @@ impl Chooser<'_, '_, '_, '_> {
                 order.push((own(&product), number)).map_err(|_| full(PlanPool::Products, MAX_PRODUCTS))?;
             }
         }
-        let mut best: Option<(Product, u32, bool)> = None;
+        let mut best: Option<(Product, u32, (bool, u8))> = None;
         let mark = self.plan.fragments.len();
         // Cheapest first: once a total undercuts what the rest cost by themselves, they need no look.
         while let Some(next) = order.iter().enumerate().min_by_key(|(_, entry)| **entry).map(|(at, _)| at) {
@@ -143,14 +144,24 @@ impl Chooser<'_, '_, '_, '_> {
             let known = self.units.len();
             self.units.extend_from_slice(&uses).map_err(|_| full(PlanPool::Products, MAX_UNIT_USES))?;
             // Results that become narrower are packed, or, where no instruction can store them so, take a register each.
-            let mut loose = false;
-            let mut cost = self.place_product(&product, [a, b, c, d], loose).and_then(|()| self.total()).map(|cost| cost.saturating_add(self.chain_cost(op)));
+            let mut way = (false, 0u8);
+            let mut cost = self.tried(op, &product, [a, b, c, d], way);
             if matches!(cost, Err(PlanError::NoMover { .. })) && self.plan.fragments.iter().any(|f| f.fragment.shape.bits < product.c.shape.bits) {
                 self.plan.fragments.truncate(mark);
-                loose = true;
-                cost = self.place_product(&product, [a, b, c, d], loose).and_then(|()| self.total()).map(|cost| cost.saturating_add(self.chain_cost(op)));
+                way.0 = true;
+                cost = self.tried(op, &product, [a, b, c, d], way);
             }
             self.plan.fragments.truncate(mark);
+            // Scales that share registers, or do not: whatever is cheapest.
+            for scales in 1..if program.scales(op).is_some() { SCALE_WAYS } else { 1 } {
+                let next = self.tried(op, &product, [a, b, c, d], (false, scales));
+                self.plan.fragments.truncate(mark);
+                if let Ok(found) = next
+                    && cost.is_ok_and(|least| found < least) | cost.is_err()
+                {
+                    (way, cost) = ((false, scales), next);
+                }
+            }
             self.units.truncate(known);
             match cost {
                 Ok(moves) => {
@@ -162,7 +173,7 @@ impl Chooser<'_, '_, '_, '_> {
                                 let what = named(&old);
                                 self.plan.lose(Loser { op, what, why: Reject::Dearer, cost });
                             }
-                            best = Some((product, cost, loose));
+                            best = Some((product, cost, way));
                         }
                     }
                 }
@@ -173,20 +184,27 @@ impl Chooser<'_, '_, '_, '_> {
                 }
             }
         }
-        let (product, _, loose) = best.ok_or(fewest.map_or(why, |need| PlanError::TensorMemory { op, need, have: columns }))?;
+        let (product, _, way) = best.ok_or(fewest.map_or(why, |need| PlanError::TensorMemory { op, need, have: columns }))?;
         let uses = self.unit_uses(op, &product, [a, b]).ok_or(why)?;
         self.units.extend_from_slice(&uses).map_err(|_| full(PlanPool::Products, MAX_UNIT_USES))?;
-        self.place_product(&product, [a, b, c, d], loose)?;
+        self.place_product(op, &product, [a, b, c, d], way)?;
+        let scales = self.scale_plans(op, &product, way.1)?;
         // Operands in shared memory are named when their layouts are settled.
         let index = |plan: &Plan<'_>, v: Value| plan.fragment_of(v).map(|(k, _)| End::Registers(k)).ok_or(PlanError::Undecided(op));
         let given = |plan: &Plan<'_>, shared: bool, v: Value| if shared { Ok(End::Shared(0)) } else { index(plan, v) };
         let [in_a, in_b] = product.shared;
         let ends = [given(self.plan, in_a, a)?, given(self.plan, in_b, b)?, index(self.plan, c)?, index(self.plan, d)?];
         let capacity = self.plan.products.capacity();
-        self.plan.products.push(ProductPlan { op, product, ends, shared: [None; 2], tensor: None }).map_err(|_| full(PlanPool::Products, capacity))
+        self.plan.products.push(ProductPlan { op, product, ends, shared: [None; 2], scales, tensor: None }).map_err(|_| full(PlanPool::Products, capacity))
     }
 
-    fn place_product(&mut self, product: &Product, [a, b, c, d]: [Value; 4], loose: bool) -> Result<(), PlanError> {
+    /// What everything costs with a product's tiles placed.
+    fn tried(&mut self, op: Op, product: &Product, values: [Value; 4], way: (bool, u8)) -> Result<u32, PlanError> {
+        self.place_product(op, product, values, way)?;
+        Ok(self.total()?.saturating_add(self.chain_cost(op)))
+    }
+
+    fn place_product(&mut self, op: Op, product: &Product, [a, b, c, d]: [Value; 4], (loose, scales): (bool, u8)) -> Result<(), PlanError> {
         let [in_a, in_b] = product.shared;
         for (value, fragment, shared) in [(a, product.a, in_a), (b, product.b, in_b), (c, product.c, false), (d, product.c, false)] {
             if shared {
@@ -194,7 +212,7 @@ impl Chooser<'_, '_, '_, '_> {
             }
             spread(self.program, value, fragment, loose, self.plan.fragments)?;
         }
-        Ok(())
+        self.place_scales(op, product, scales)
     }
 
     /// Register tiles that no product fixes: the width that makes all their movements cheapest.

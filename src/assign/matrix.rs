@@ -26,7 +26,7 @@ impl Product {
     fn plain(id: AtomId, atom: &Atom<'_>, tile: (u64, u64, u64), bits: (u16, u16, u16), warps: (u8, u8), rows_first: bool) -> Option<Self> {
         let room = TileShape::new(tile.0, tile.1, bits.2)?.cols.checked_sub(warps.1)?;
         let instance = widest(atom, room)?;
-        let shape = instance.shape().filter(|_| atom.product().is_some())?;
+        let shape = instance.shape().filter(|_| atom.product().is_some() || atom.scaled().is_some())?;
         // Of a panel's bits the atom takes the lowest, warps the highest; what is left repeats.
         let repeat = |extent: u8, warps: u8, step: u16| -> Option<u8> { extent.checked_sub(warps)?.checked_sub(log2_exact(u64::from(step))?) };
         let (m, n, k) = tile;

@@ -18,6 +18,7 @@ mod in_shared;
 pub mod matrix;
 pub mod mover;
 mod reduce;
+mod scaled;
 mod search;
 pub(crate) mod shape;
 mod tensor;

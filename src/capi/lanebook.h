@@ -58,10 +58,10 @@ enum lb_code {
  * found), 15 types (values, types), 16 regions (expected, found), 17 written type (operand), 18 not visible there (operand),
  * 19 kind of operand (operand), 20 kind of result (result), 21 extents (a, b), 22 ranks (a, b), 23 elements (a, b), 24 element
  * types, 25 types, 26 subscripts (rank, found), 27 values of a region (needed, found), 28 no terminator, 29 early terminator,
- * 30 attribute's value, 31 layout's text, 32 layout's size (layout, tile), 33 loop step, 34 constant.
+ * 30 attribute's value, 31 layout's text, 32 layout's size (layout, tile), 33 loop step, 34 constant, 35 scales (depth, blocks).
  * LB_PLAN: 1 threads (threads, wave, most), 2 unsupported operation, 3 extents, 4 element type, 5 operand not traced (operand),
  * 6 no matrix instruction, 7 no instruction for a movement, 8 two distributions, 9 no distribution, 10 shared memory (bytes
- * needed, bytes there are), 11 room (capacity), 12 architecture.
+ * needed, bytes there are), 11 room (capacity), 12 architecture, 13 no matrix instruction takes these scales.
  * LB_EMIT: 1 steps or registers, 2 expressions, 3 simplification, 4 selection, 5 room (capacity), 6 unplanned operation,
  * 7 index, 8 carried value, 9 no rules, 10 constant. 0 = one that this version has no number for. */
 typedef struct lb_error {

@@ -76,6 +76,10 @@
 //!     nothing else reads it. Load `i` of warp `w` begins at the cell of `F(first register of i, lane 0, w)`; where the table's form puts
 //!     lane l's register, it reads the cell of `F(p, l, w)`, in a lane that warp w reaches.
 //!
+//! 9g. *Block scales.* For each row m of an instance and each run of its depth, all of that run's kappa(k) lie in one run of the program's, and
+//!     where the table puts (m, run), moved by what the plan's immediates for the block move, the tile of scales holds (rho(m), that run); alike
+//!     for nu(n). Immediates are in their ranges.
+//!
 //! # Elementwise operations
 //!
 //! 9b. All tiles of one have the same shape, and at each place of each lane of each warp the same element; at most the
@@ -119,6 +123,7 @@ mod in_shared;
 mod movement;
 mod order;
 mod product;
+mod scaled;
 mod shape;
 mod tensor;
 mod tile;

@@ -1,6 +1,7 @@
 //! Products: what each lane holds against what the matrix instruction takes it for.
 
 use super::in_shared::{self, Described};
+use super::scaled;
 use super::tile::{held, power, row_col};
 use super::violation::Violation;
 use crate::ir::Program;
@@ -99,6 +100,11 @@ fn copy_lanes(layout: &LayoutRef<'_>, copy: u32) -> Option<u32> {
     Some(away)
 }
 
+/// The run of the depth that has one scale.
+fn run_of(k: u32, run: u64) -> Option<u32> {
+    k.checked_div(u32::try_from(run).ok()?)
+}
+
 /// Reads the descriptor of an operand in shared memory, in a frame of its own.
 #[inline(never)]
 fn describe<'p>(
@@ -186,6 +192,7 @@ pub(super) fn product(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Pla
         let ((hm, m), (hn, n)) = (split(im, rm), split(i, rn));
         if swapped { block(hm, hn, pn, (m, rm), (n, rn)) } else { block(hm, hn, pn, (n, rn), (m, rm)) }
     };
+    let scales = scaled::sides(tables, program, plan, p)?;
     let mut compared = 0u64;
     let mut compare = |side: &Side<'_>, (row, col): (u64, u64), block: Option<u32>, warp: u32, want: Option<(u32, u32)>| -> Result<(), Violation> {
         let found = block.and_then(|block| side.at(row, col, block, warp)).ok_or(refuse)?;
@@ -245,6 +252,10 @@ pub(super) fn product(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Pla
                 for m in 0..sm {
                     for k in 0..sk {
                         compare(&a, (m, k), block_a(im, ik), w, rho(w, im, m).zip(kappa(w, ik, k)))?;
+                        if let [Some(scale), _] = &scales {
+                            let at = (m, k.checked_div(scale.run).ok_or(refuse)?);
+                            scale.compare(p, at, block_a(im, ik), w, rho(w, im, m).zip(kappa(w, ik, k).and_then(|k| run_of(k, scale.run))))?;
+                        }
                     }
                 }
             }
@@ -254,6 +265,10 @@ pub(super) fn product(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Pla
                 for k in 0..sk {
                     for n in 0..sn {
                         compare(&b, (k, n), block_b(ik, i), w, kappa(w, ik, k).zip(nu(w, i, n)))?;
+                        if let [_, Some(scale)] = &scales {
+                            let at = (n, k.checked_div(scale.run).ok_or(refuse)?);
+                            scale.compare(p, at, block_b(ik, i), w, nu(w, i, n).zip(kappa(w, ik, k).and_then(|k| run_of(k, scale.run))))?;
+                        }
                     }
                 }
             }

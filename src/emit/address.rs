@@ -9,7 +9,7 @@ use super::context::{Address, Advance, Context, EmitError};
 use super::kernel::ParamKind;
 use super::lookup::Operand;
 use crate::expr::{BitColumn, Combine as Mix, ExprId, Place, Variable, from_bits};
-use crate::ir::{Loop, Op, Value};
+use crate::ir::{Loop, Op};
 use crate::map::{Combine, MemoryMap};
 use crate::plan::{End, Fit, GlobalPlan, MovePlan};
 use lanebook_tables::{Atom, IndexOp, OffsetField, Space};
@@ -415,7 +415,7 @@ impl Context<'_, '_, '_, '_> {
 
     /// Whether the innermost loop moves this tile.
     fn moves(&self, global: &GlobalPlan, innermost: Option<&Loop>) -> bool {
-        innermost.is_some_and(|at| [global.start.0, global.start.1].contains(&at.induction))
+        innermost.is_some_and(|at| [global.start.0, global.start.1].into_iter().any(|start| self.is_stepped(start, at)))
     }
 
     /// A register that may be changed: a copy, if the loop changes it and it stands for something that others may use.
@@ -446,17 +446,15 @@ impl Context<'_, '_, '_, '_> {
     fn advance(&mut self, op: Op, reg: crate::expr::Reg, global: &GlobalPlan, outer_bytes: ExprId, innermost: Option<&Loop>) -> Result<(), EmitError> {
         let Some(at) = innermost.filter(|_| self.moves(global, innermost)) else { return Ok(()) };
         let owner = u16::try_from(at.op.index()).unwrap_or(u16::MAX);
-        let steps = |value: Value| value == at.induction;
         let capacity = u32::try_from(self.advances.capacity()).unwrap_or(u32::MAX);
         let push = |this: &mut Self, by: Option<crate::expr::Reg>, bytes: u32| {
             this.advances.push(Advance { owner, reg, by, bytes }).map_err(|_| EmitError::Capacity { capacity })
         };
-        let step = self.program.int(at.step).and_then(|n| u32::try_from(n).ok()).ok_or(EmitError::Index(op))?;
-        if steps(global.start.1) {
+        if let Some(step) = self.stepped(op, global.start.1, at)? {
             let bytes = step.checked_mul(u32::from(global.map.shape.bits / 8)).ok_or(EmitError::Index(op))?;
             push(self, None, bytes)?;
         }
-        if steps(global.start.0) {
+        if let Some(step) = self.stepped(op, global.start.0, at)? {
             self.steps.purpose = super::step::Purpose::FirstAddress;
             let count = self.arena.constant(step)?;
             let node = self.arena.op(IndexOp::MulWide64, &[count, outer_bytes])?;

@@ -305,14 +305,13 @@ impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
 
     /// The value of an index in the program, `None` for zero. Inside `innermost`, its counter stands for the loop's start.
     pub fn index_value(&mut self, op: Op, value: Value, innermost: Option<&crate::ir::Loop>) -> Result<Option<ExprId>, EmitError> {
+        let (value, bits) = self.shifted(op, value, innermost)?;
         if let Some(n) = self.program.int(value) {
-            let n = u32::try_from(n).map_err(|_| EmitError::Index(op))?;
+            let n = u32::try_from(n).ok().and_then(|n| n.checked_shr(bits)).ok_or(EmitError::Index(op))?;
             return if n == 0 { Ok(None) } else { Ok(Some(self.arena.constant(n)?)) };
         }
-        if let Some(at) = innermost.filter(|at| at.induction == value) {
-            return self.index_value(op, at.lower, None);
-        }
-        self.parameter(op, value, ParamKind::Scalar).map(Some)
+        let node = self.parameter(op, value, ParamKind::Scalar)?;
+        if bits == 0 { Ok(Some(node)) } else { Ok(Some(self.arena.op_const(IndexOp::Shr, node, u64::from(bits))?)) }
     }
 
     /// The registers of a tile.

@@ -1,7 +1,7 @@
 //! Products: one instruction an instance, and descriptors of operands that the unit reads from shared memory.
 
 use super::context::{Address, Context, EmitError};
-use super::step::{MAX_ARGS, Purpose, Slot};
+use super::step::{ALL_ARGS, MAX_ARGS, Purpose, Slot};
 use super::sync::{Open, around};
 use crate::expr::{BitColumn, Combine, ExprId, Place, Reg, from_bits};
 use crate::ir::Op;
@@ -34,6 +34,7 @@ impl Context<'_, '_, '_, '_> {
         let rb = if in_b.is_some() || sliced_b.is_some() { None } else { Some(self.tile_of(op, b)?) };
         let mut inputs = [ra, rb];
         let rc = self.tile_of(op, c)?;
+        let scales = self.scales_of(op, &plan)?;
         let s = plan.product.shape;
         // In place, if nobody else reads the old accumulator.
         let alone = self.program.uses(c).count() == 1;
@@ -71,6 +72,7 @@ impl Context<'_, '_, '_, '_> {
             for m in 0..nm {
                 for n in 0..nn {
                     let (ia, ib, ic) = plan.product.blocks((m, n, k));
+                    let more = scales.args(op, atom, (ia, ib))?;
                     let (ia, ib) = (sliced_a.map_or(ia, |s| s.block(ia)), sliced_b.map_or(ib, |s| s.block(ib)));
                     let operand = |this: &Self, side: u8, number: u8, reg: Option<Reg>, block: u16| match reg {
                         Some(reg) => Ok(part(reg, block, registers(number))),
@@ -83,8 +85,8 @@ impl Context<'_, '_, '_, '_> {
                         (s.c, part(from, ic, registers(s.c))),
                         (s.d, part(rd, ic, registers(s.d))),
                     ];
-                    let mut args = [Slot::None; MAX_ARGS];
-                    for (number, arg) in set.into_iter().chain(fixed.iter().copied()) {
+                    let mut args = [Slot::None; ALL_ARGS];
+                    for (number, arg) in set.into_iter().chain(fixed.iter().copied()).chain(more) {
                         if let Some(place) = args.get_mut(usize::from(number)) {
                             *place = arg;
                         }

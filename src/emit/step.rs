@@ -4,8 +4,12 @@ use crate::expr::{Arg, Reg, StepSink};
 use heapless::VecView;
 use lanebook_tables::{AtomId, ClassId, Tables};
 
+/// Places for operands of a step.
+pub const MAX_ARGS: usize = 8;
+/// Small numbers in the last place of a step whose atom has more operands than there are places.
+pub const MORE_ARGS: usize = 7;
 /// Most operands of a step.
-pub const MAX_ARGS: usize = 6;
+pub const ALL_ARGS: usize = MAX_ARGS + MORE_ARGS - 1;
 
 /// An operand of a stored step: eight bytes.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
@@ -39,6 +43,8 @@ pub enum Slot {
     Word(u32),
     /// A label.
     Label(u16),
+    /// Operands from this place on, each a small number.
+    Bytes([u8; MORE_ARGS]),
 }
 
 /// One instruction.
@@ -50,8 +56,19 @@ pub struct Step {
     pub origin: u16,
     /// What it is for, for counting.
     pub purpose: Purpose,
-    /// Operands in the atom's numbering.
+    /// Operands in the atom's numbering; [`Step::arg`] finds those behind the last place too.
     pub args: [Slot; MAX_ARGS],
+}
+
+impl Step {
+    /// An operand by its number.
+    #[must_use]
+    pub fn arg(&self, number: usize) -> Slot {
+        match (self.args.last(), number.checked_sub(MAX_ARGS - 1)) {
+            (Some(Slot::Bytes(more)), Some(at)) => more.get(at).map_or(Slot::None, |byte| Slot::Int(i32::from(*byte))),
+            _ => self.args.get(number).copied().unwrap_or_default(),
+        }
+    }
 }
 
 /// What a step is for.
@@ -227,9 +244,14 @@ impl<'s> Steps<'s> {
     /// Appends a step.
     pub fn append(&mut self, atom: AtomId, args: &[Slot]) -> Result<(), StepError> {
         let mut held = [Slot::None; MAX_ARGS];
-        for (k, &arg) in args.iter().enumerate() {
-            let operand = u8::try_from(k).unwrap_or(u8::MAX);
-            *held.get_mut(k).ok_or(StepError::Operand { atom, operand })? = arg;
+        let places = if args.len() > MAX_ARGS { MAX_ARGS - 1 } else { MAX_ARGS };
+        for (place, &arg) in held.iter_mut().zip(args).take(places) {
+            *place = arg;
+        }
+        if args.len() > MAX_ARGS
+            && let Some(last) = held.last_mut()
+        {
+            *last = small_numbers(atom, args)?;
         }
         let step = Step { atom, origin: self.origin, purpose: self.purpose, args: held };
         self.push_step(step)
@@ -307,6 +329,21 @@ pub(super) fn owner(registers: &VecView<Virtual>, number: u16) -> Option<usize> 
         }
     }
     low.checked_sub(1)
+}
+
+/// Operands behind the last place: numbers of a byte each.
+fn small_numbers(atom: AtomId, args: &[Slot]) -> Result<Slot, StepError> {
+    let mut more = [0u8; MORE_ARGS];
+    for (k, arg) in args.iter().enumerate().skip(MAX_ARGS - 1) {
+        let refuse = StepError::Operand { atom, operand: u8::try_from(k).unwrap_or(u8::MAX) };
+        let byte = match *arg {
+            Slot::None => 0,
+            Slot::Int(value) => u8::try_from(value).map_err(|_| refuse)?,
+            _ => return Err(refuse),
+        };
+        *more.get_mut(k.saturating_sub(MAX_ARGS - 1)).ok_or(refuse)? = byte;
+    }
+    Ok(Slot::Bytes(more))
 }
 
 /// The stored form of a register.

@@ -98,11 +98,11 @@ impl Kernel<'_> {
                 Piece::Text(text) => self.lines(text, out)?,
                 Piece::Operand(k) => {
                     let operand = atom.operands.get(usize::from(k)).ok_or(TextError)?;
-                    self.operand(operand, step.args.get(usize::from(k)).copied().unwrap_or_default(), out)?;
+                    self.operand(operand, step.arg(usize::from(k)), out)?;
                 }
-                Piece::Optional(k, before) => match step.args.get(usize::from(k)) {
-                    None | Some(Slot::None | Slot::Int(0) | Slot::Word(0)) => {}
-                    Some(&slot) => {
+                Piece::Optional(k, before) => match step.arg(usize::from(k)) {
+                    Slot::None | Slot::Int(0) | Slot::Word(0) => {}
+                    slot => {
                         // `+-4` is no number: a minus sign stands in for the plus.
                         let negative = matches!(slot, Slot::Int(v) if v < 0);
                         out.write_str(if negative { before.strip_suffix('+').unwrap_or(before) } else { before })?;
@@ -110,7 +110,7 @@ impl Kernel<'_> {
                     }
                 },
                 Piece::Half(k, upper) => {
-                    let Some(Slot::Reg { class, first, count }) = step.args.get(usize::from(k)).copied() else { return Err(TextError) };
+                    let Slot::Reg { class, first, count } = step.arg(usize::from(k)) else { return Err(TextError) };
                     let half = u16::from(count / 2);
                     self.register(class, if upper { first.wrapping_add(half) } else { first }, count / 2, out)?;
                 }
@@ -155,7 +155,7 @@ impl Kernel<'_> {
         match slot {
             Slot::None | Slot::Int(_) if operand.role == Role::Immediate && operand.vary.is_some() => self.parameter(operand, slot, out)?,
             Slot::None if operand.role == Role::Immediate => out.write_str("0")?,
-            Slot::None => return Err(TextError),
+            Slot::None | Slot::Bytes(_) => return Err(TextError),
             Slot::Label(label) => self.label(label, out)?,
             Slot::Int(_) | Slot::Word(_) => self.number(slot, out)?,
             Slot::Reg { class, first, count } => self.register(class, first, count, out)?,

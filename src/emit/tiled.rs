@@ -82,9 +82,10 @@ impl<'t> Context<'_, 't, '_, '_> {
                     (Some(node), more) => self.arena.op_const(IndexOp::Add, node, u64::from(more))?,
                 };
                 let mut reg = self.compute(node, Place::Vector)?;
-                if let Some(at) = innermost.filter(|at| at.induction == start) {
+                if let Some(at) = innermost
+                    && let Some(step) = self.stepped(op, start, at)?
+                {
                     reg = self.own(op, reg, innermost, &tiled.global)?;
-                    let step = self.program.int(at.step).and_then(|n| u32::try_from(n).ok()).ok_or(EmitError::Index(op))?;
                     let owner = u16::try_from(at.op.index()).unwrap_or(u16::MAX);
                     let capacity = u32::try_from(self.advances.capacity()).unwrap_or(u32::MAX);
                     self.advances.push(Advance { owner, reg, by: None, bytes: step }).map_err(|_| EmitError::Capacity { capacity })?;

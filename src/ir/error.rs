@@ -272,6 +272,13 @@ pub enum ErrorKind {
         /// Element type of the second.
         b: Option<DtypeId>,
     },
+    /// The depth of a product must be a multiple of the number of blocks that have scales.
+    Blocks {
+        /// Depth.
+        depth: u32,
+        /// Blocks.
+        blocks: u32,
+    },
     /// Two values must have one type.
     Types {
         /// First.

@@ -16,7 +16,7 @@
 //! | --- | --- |
 //! | `handle` `types` `attr` `error` | the small `Copy` types everything speaks in |
 //! | `data` `storage` | records, pools, free lists, undo journal |
-//! | `program` `query` | questions; `edit*`, `erase`: changes; `builder`: making a program without text |
+//! | `program` `query` `derived` | questions; `edit*`, `erase`: changes; `builder`: making a program without text |
 //! | `lexer` `parse*` | text to program |
 //! | `print*` | program to text |
 //! | `graph` | the program as terms for the rule engine |
@@ -25,6 +25,7 @@ mod attr;
 mod builder;
 mod clone;
 mod data;
+mod derived;
 pub mod edit;
 mod edit_attr;
 mod erase;
@@ -56,6 +57,7 @@ mod tests;
 
 pub use attr::{Attr, AttrValue, Literal};
 pub use builder::Builder;
+pub use derived::Quotient;
 pub use error::{EncodingFault, Error, ErrorKind, Lexeme, Place, Pool, Slot, Want};
 pub use graph::{Node, TileGraph};
 pub use handle::{AttrRef, Block, MAX_HANDLES, Name, Op, Region, TypeRef, Use, Value};

@@ -32,6 +32,13 @@ pub enum PlanError {
     },
     /// No matrix atom of the architecture takes these types and divides this tile among these warps.
     NoMatrixAtom(Op),
+    /// No matrix atom of the architecture takes this product's block scales.
+    Unscaled {
+        /// The operation.
+        op: Op,
+        /// Why, as far as the closest atom says.
+        why: Unscaled,
+    },
     /// However the product is split over the warps, a lane would hold more registers of one operand than a tuple can have.
     Registers {
         /// The operation.
@@ -108,6 +115,40 @@ pub enum Unwritable {
     Swizzle,
     /// Its padding does not stand behind powers of two of bytes.
     Padding,
+}
+
+/// Why no matrix atom takes a product with block scales.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Unscaled {
+    /// The architecture has no product with block scales that is known in full.
+    None,
+    /// None takes these element types.
+    Elements,
+    /// None takes scales of this type with these elements.
+    Type {
+        /// Which operand.
+        operand: u8,
+    },
+    /// None has one scale for so many elements.
+    Run {
+        /// Elements along the depth that share a scale in the program.
+        have: u32,
+        /// And in an atom that takes the types.
+        takes: u16,
+    },
+}
+
+impl Unscaled {
+    /// The higher, the closer an atom came.
+    pub(crate) const fn rank(self) -> u8 {
+        match self {
+            Self::None => 0,
+            Self::Elements => 1,
+            Self::Type { .. } => 2,
+            Self::Run { .. } => 3,
+        }
+    }
 }
 
 /// Pools of a plan.

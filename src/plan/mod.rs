@@ -5,12 +5,14 @@
 mod error;
 mod fit;
 mod product;
+mod scaled;
 mod tensor;
 mod tiled;
 
-pub use error::{PlanError, PlanPool, Unwritable};
+pub use error::{PlanError, PlanPool, Unscaled, Unwritable};
 pub use fit::{Fit, Reject};
 pub use product::Product;
+pub use scaled::{Choice, ScaleFeed, ScalePlan};
 pub use tensor::{InTensor, TensorLoads};
 pub use tiled::{MAP_RANK, MapPlan, TiledPlan};
 
@@ -126,6 +128,8 @@ pub struct ProductPlan {
     pub ends: [End; 4],
     /// Of A and B in shared memory, how.
     pub shared: [Option<InShared>; 2],
+    /// Block scales of A and B, where the product has them.
+    pub scales: [Option<ScalePlan>; 2],
     /// C and D in tensor memory, how. Their ends then say how they are distributed once they are fetched.
     pub tensor: Option<InTensor>,
 }

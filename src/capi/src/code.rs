@@ -138,6 +138,7 @@ fn kind(kind: ErrorKind) -> (u32, [i64; 3]) {
         K::LayoutSize { layout, tile } => (32, [wide(layout), wide(tile), 0]),
         K::LoopStep => (33, [0; 3]),
         K::ConstantLiteral => (34, [0; 3]),
+        K::Blocks { depth, blocks } => (35, n(depth, blocks, 0)),
         _ => (0, [0; 3]),
     }
 }
@@ -157,6 +158,7 @@ fn plan(e: PlanError) -> (u32, Option<Op>, [i64; 3]) {
         P::SharedMemory { op, need, have } => (10, Some(op), [need.into(), have.into(), 0]),
         P::Capacity { capacity, .. } => (11, None, [capacity.into(), 0, 0]),
         P::UnknownArch => (12, None, [0; 3]),
+        P::Unscaled { op, .. } => (13, Some(op), [0; 3]),
         #[allow(unreachable_patterns)]
         _ => (0, None, [0; 3]),
     }

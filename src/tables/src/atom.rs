@@ -164,6 +164,21 @@ impl<'a> Atom<'a> {
         self.more.filter(|more| more.blocks == 1 && more.index.is_none() && more.scales == (None, None))?.tensor
     }
 
+    /// The operands that hold the block scales of A and B, of one product of dense operands in registers.
+    #[must_use]
+    pub fn scaled(&self) -> Option<[u8; 2]> {
+        let more = self.more.filter(|more| more.blocks == 1 && more.index.is_none() && more.tensor.is_none())?;
+        let (Some(a), Some(b)) = more.scales else { return None };
+        self.matrix.map(|_| [a, b])
+    }
+
+    /// How many neighbours along the depth have one scale.
+    #[must_use]
+    pub fn scaled_run(&self) -> Option<u16> {
+        let [number, _] = self.scaled()?;
+        self.matrix?.k.checked_div(self.operands.get(usize::from(number))?.extents.1)
+    }
+
     /// How an operand that stands in shared memory is given.
     #[must_use]
     pub fn shared(&self, operand: u8) -> Option<&'a SharedOperand<'a>> {

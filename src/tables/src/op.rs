@@ -22,7 +22,8 @@ pub enum OpRole {
     Store,
     /// Reads, changes and writes memory in one step: operand 0 is the tile, operand 1 the memory.
     Atomic,
-    /// Matrix product with accumulator: operands a (m,k), b (k,n), c (m,n); result (m,n).
+    /// Matrix product with accumulator: operands a (m,k), b (k,n), c (m,n); result (m,n). With block scales two more operands: of a (m,blocks),
+    /// of b (n,blocks).
     Matrix,
     /// Changes the layout of a register value, not its elements.
     Convert,

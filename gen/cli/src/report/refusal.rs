@@ -7,7 +7,7 @@ use lanebook::compile::Error;
 use lanebook::emit::EmitError;
 use lanebook::emit::step::{Missing, StepError};
 use lanebook::ir::{self, EncodingFault, ErrorKind, Lexeme, Op, Program};
-use lanebook::plan::{PlanError, Unwritable};
+use lanebook::plan::{PlanError, Unscaled, Unwritable};
 use lanebook_gen::suggest::nearest;
 use lanebook_tables::{Arch, DtypeId, Isa, Tables};
 
@@ -121,6 +121,7 @@ pub fn of_program(tables: &Tables<'_>, source: &Source, error: &ir::Error) -> Pr
             format!("dimension {left_dimension} of {} is {a}, dimension {right_dimension} of {} is {b}", slot(left), slot(right))
         }
         ErrorKind::Ranks { left, right, a, b } => format!("{} has {a}, {} has {b}", slot(left), slot(right)),
+        ErrorKind::Blocks { depth, blocks } => format!("a depth of {depth}, {blocks} blocks"),
         ErrorKind::Elements { a, b } => format!("{a} and {b}"),
         ErrorKind::Dtypes { left, right, a, b } => format!("{} is {}, {} is {}", slot(left), dtype(tables, a), slot(right), dtype(tables, b)),
         ErrorKind::Types { left, right } => format!("{} and {}", slot(left), slot(right)),
@@ -199,6 +200,16 @@ fn of_plan(tables: &Tables<'_>, arch: &Arch<'_>, program: &Program<'_, '_>, sour
             op,
             format!("{}, {} threads", tile_types(op), threads(program)),
         ),
+        PlanError::Unscaled { op, why } => {
+            let what = match why {
+                Unscaled::None => format!("no matrix instruction of {} multiplies with block scales", arch.name),
+                Unscaled::Elements => format!("no matrix instruction of {} multiplies these element types with block scales", arch.name),
+                Unscaled::Type { operand } => format!("no matrix instruction of {} takes scales of this type: operand {operand}", arch.name),
+                Unscaled::Run { have, takes } => format!("no matrix instruction of {} has one scale for {have} elements: it takes one for {takes}", arch.name),
+            };
+            let help = format!("`lanebook atoms --arch {} --class matrix --long` lists types and shapes; `lanebook arch` lists other architectures", arch.name);
+            here(Problem::refused(what, help), op, tile_types(op))
+        }
         PlanError::Registers { op, registers, most } => here(
             Problem::refused(format!("a lane would hold {registers} registers of one tile, {most} is the most"), "use smaller tiles or more threads"),
             op,

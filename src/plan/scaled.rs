@@ -1,0 +1,92 @@
+//! Block scales of a product's operand: which tile holds them, and how an instance names its own.
+
+use super::End;
+use crate::map::{Columns, Fragment};
+use crate::plan::Product;
+
+/// What a bit of a block's number does to find the block's scales.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// It counts registers: this bit of the register's number in a panel.
+    Register(u8),
+    /// It adds to an immediate, which says which part of a register or whose lane's is read.
+    Immediate {
+        /// The atom's operand.
+        by: u8,
+        /// What is added.
+        value: u8,
+    },
+}
+
+impl Default for Choice {
+    fn default() -> Self {
+        Self::Register(0)
+    }
+}
+
+/// The scales of A or of B in registers.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct ScalePlan {
+    /// The tile: rows are A's rows or B's columns, columns are blocks along the depth.
+    pub end: End,
+    /// The atom's operand that takes the register.
+    pub operand: u8,
+    /// For each bit of the block's number, as [`Product::blocks`] gives it, below the panel's: along the depth first.
+    pub choice: Columns<Choice, 12>,
+    /// Registers of a panel.
+    pub registers: u8,
+}
+
+impl ScalePlan {
+    /// Which register of the tile a block reads.
+    #[must_use]
+    pub fn register(&self, block: u16) -> u16 {
+        let mut out = self.panel(block).wrapping_mul(u16::from(self.registers));
+        for (bit, choice) in self.choice.as_slice().iter().enumerate() {
+            if let Choice::Register(place) = choice
+                && is_set(block, bit)
+            {
+                out = out.wrapping_add(1u16.checked_shl(u32::from(*place)).unwrap_or(0));
+            }
+        }
+        out
+    }
+
+    /// What an immediate is for a block.
+    #[must_use]
+    pub fn immediate(&self, block: u16, operand: u8) -> u8 {
+        let bits = self.choice.as_slice().iter().enumerate();
+        bits.fold(0, |sum, (bit, choice)| match *choice {
+            Choice::Immediate { by, value } if by == operand && is_set(block, bit) => sum.wrapping_add(value),
+            _ => sum,
+        })
+    }
+
+    /// The number of a block's panel.
+    #[must_use]
+    pub fn panel(&self, block: u16) -> u16 {
+        block.checked_shr(u32::try_from(self.choice.len()).unwrap_or(u32::MAX)).unwrap_or(0)
+    }
+}
+
+impl Product {
+    /// log2 of the blocks of an operand (0 = A) along the depth and along its other dimension.
+    #[must_use]
+    pub fn block_bits(&self, side: usize) -> (u8, u8) {
+        let (m, n, k) = self.repeats;
+        (k, if side == 0 { m } else { n })
+    }
+}
+
+/// A tile of scales as it is to be distributed, and how instances find theirs in it.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct ScaleFeed {
+    /// The distribution.
+    pub fragment: Fragment,
+    /// The rest; its end is not known yet.
+    pub plan: ScalePlan,
+}
+
+fn is_set(block: u16, bit: usize) -> bool {
+    u32::try_from(bit).ok().and_then(|bit| block.checked_shr(bit)).unwrap_or(0) & 1 == 1
+}
