@@ -156,9 +156,12 @@ impl Chooser<'_, '_, '_, '_> {
             for scales in 1..if program.scales(op).is_some() { SCALE_WAYS } else { 1 } {
                 let next = self.tried(op, &product, [a, b, c, d], (false, scales));
                 self.plan.fragments.truncate(mark);
-                if let Ok(found) = next
-                    && cost.is_ok_and(|least| found < least) | cost.is_err()
-                {
+                let better = match (next, cost) {
+                    (Ok(next), Ok(least)) => next < least,
+                    (next, Err(_)) => !matches!(next, Err(PlanError::Undecided(_))),
+                    (Err(_), Ok(_)) => false,
+                };
+                if better {
                     (way, cost) = ((false, scales), next);
                 }
             }

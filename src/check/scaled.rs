@@ -46,7 +46,9 @@ pub(super) fn sides<'p>(tables: &'p Tables<'p>, program: &Program<'_, '_>, plan:
         let blocks = if side == 0 { operand.extents.1 } else { operand.extents.0 };
         let run = u64::from(p.product.shape.k).checked_div(u64::from(blocks)).filter(|run| *run > 0).ok_or(refuse)?;
         // Every register that a block can name is the tile's.
-        let all = u16::from(scale.registers).checked_mul(u16::from(tile.fragment.shape.grid.rows)).and_then(|n| n.checked_mul(u16::from(tile.fragment.shape.grid.cols)));
+        let all = u16::from(scale.registers)
+            .checked_mul(u16::from(tile.fragment.shape.grid.rows))
+            .and_then(|n| n.checked_mul(u16::from(tile.fragment.shape.grid.cols)));
         if all != Some(tile.fragment.registers()) {
             return Err(misplaced);
         }

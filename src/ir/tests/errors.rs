@@ -173,6 +173,15 @@ fn regions() {
         6,
         K::Types { left: Slot::Operand(3), right: Slot::Argument(1) },
     );
+    let scaled =
+        |sa: &str, sb: &str| std::format!("%x = alloc_tensor : {sa}\n%y = alloc_tensor : {sb}\n%d = mma_scaled %t, %w, %f, %x, %y : tensor<128x32xf32>");
+    let (of_a, of_b) = ("tensor<128x2xe8m0>", "tensor<32x2xe8m0>");
+    let extents =
+        |operand, a, b| K::Extents { left: Slot::Operand(operand), left_dimension: 0, right: Slot::Operand(operand - 3), right_dimension: operand - 3, a, b };
+    inside(&scaled("tensor<64x2xe8m0>", of_b), 3, 6, extents(3, 64, 128));
+    inside(&scaled(of_a, of_a), 3, 6, extents(4, 128, 32));
+    inside(&scaled("tensor<128xe8m0>", of_b), 3, 6, K::OperandKind { operand: 3, want: Want::Matrix });
+    inside(&scaled("tensor<128x3xe8m0>", "tensor<32x3xe8m0>"), 3, 6, K::Blocks { depth: 64, blocks: 3 });
     inside("scf.for %k = 0 to %i step 0 {\n}", 1, 1, K::LoopStep);
     inside("scf.for %k = 0 to %t step 1 {\n}", 1, 1, K::OperandKind { operand: 1, want: Want::Index });
     inside("scf.for %k = 0 to %i step 1 {\nreturn\n}", 1, 1, K::NoTerminator);

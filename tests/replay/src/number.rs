@@ -70,6 +70,11 @@ pub fn e5m2_to_f32(bits: u8) -> f32 {
     f16_to_f32(u16::from(bits) << 8)
 }
 
+/// Value of a block scale: a power of two, all ones is no number.
+pub fn e8m0_to_f32(bits: u8) -> f32 {
+    if bits == 255 { f32::NAN } else { (2f64.powi(i32::from(bits) - 127)) as f32 }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

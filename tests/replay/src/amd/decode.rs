@@ -68,6 +68,8 @@ fn decode(line: &Line, gfx: Gfx, target: &dyn Fn(&str) -> Option<usize>) -> Deco
     let name = line.mnemonic.as_str();
     let op = if name.starts_with("s_") {
         scalar(name, line, target)?
+    } else if name.starts_with("v_mfma_scale_") {
+        return super::scaled::decode(name, line, gfx);
     } else if name.starts_with("v_mfma_") {
         return decode_vector::matrix(name, line, gfx);
     } else if name.starts_with("v_") {

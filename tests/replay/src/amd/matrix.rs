@@ -76,7 +76,7 @@ impl Wave {
         Ok(())
     }
 
-    fn check_flight(&self, register: u16, verb: &str) -> Run<()> {
+    pub(super) fn check_flight(&self, register: u16, verb: &str) -> Run<()> {
         if self.in_flight(register) {
             let sentence = format!("{} is {verb} by a matrix instruction while a load into it is outstanding", super::wave::name(register));
             return Err(Clash::new(FaultKind::RegisterInFlight, sentence));
@@ -98,6 +98,7 @@ impl Wave {
                         Element::F16 => f16_to_f32(raw as u16).into(),
                         Element::Bf16 => bf16_to_f32(raw as u16).into(),
                         Element::I8 => f64::from(raw as u8 as i8),
+                        Element::F8 => crate::number::e4m3_to_f32(raw as u8).into(),
                     };
                     let (row, k) = source(f.m, f.k, lane as u32, u32::from(register) * per_register + i);
                     values[(row * f.k + k) as usize] = value;

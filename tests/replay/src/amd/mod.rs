@@ -11,6 +11,7 @@ mod objection;
 mod op;
 mod run;
 mod scalar_table;
+mod scaled;
 mod text;
 mod tracked;
 mod vector;

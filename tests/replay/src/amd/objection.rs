@@ -95,7 +95,7 @@ impl Checker {
                 }
                 _ => {}
             },
-            Op::Mfma(f) => {
+            Op::Mfma(f) | Op::Scaled(super::scaled::Scaled { mfma: f, .. }) => {
                 // LLVM marks results of more than 4 registers as early clobber: the instruction
                 // writes D while it still reads A and B.
                 let (d, n) = (f.d, f.result_regs());

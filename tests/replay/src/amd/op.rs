@@ -127,11 +127,13 @@ pub(super) enum Element {
     F16,
     Bf16,
     I8,
+    /// One of the 8-bit floats.
+    F8,
 }
 
 impl Element {
     pub fn bits(self) -> u32 {
-        if self == Element::I8 { 8 } else { 16 }
+        if matches!(self, Element::I8 | Element::F8) { 8 } else { 16 }
     }
 }
 
@@ -249,6 +251,7 @@ pub(super) enum Op {
         ds: bool,
     },
     Mfma(Mfma),
+    Scaled(super::scaled::Scaled),
     Ds(Ds),
     Vmem(Vmem),
 }

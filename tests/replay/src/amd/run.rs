@@ -137,6 +137,7 @@ impl Wave {
                 return self.cross_lane(&stmt.op);
             }
             Op::Mfma(mfma) => return self.matrix(m, mfma),
+            Op::Scaled(scaled) => return self.scaled(m, scaled),
             Op::Ds(ds) => return self.lds(m, ds),
             Op::Permute { .. } => return self.permute(&stmt.op),
             &Op::Lanes { pattern, dst, data, ds } => return self.lanes_by(pattern, dst, data, ds),

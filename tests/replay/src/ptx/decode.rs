@@ -161,6 +161,7 @@ pub(super) fn decode(mnemonic: &str, o: &[Operand]) -> Decoded<Op> {
             ["sync", "aligned", "m8n8", "trans", "b16"].iter().try_for_each(|word| w.require(word))?;
             Op::MovMatrix { dst: reg(&o[0])?, src: src(&o[1])? }
         }
+        "mma" if w.take("kind::mxf8f6f4") => super::scaled::decode(&mut w, o)?,
         "mma" => decode_memory::mma(&mut w, o)?,
         "wgmma" => super::unit::wgmma(&mut w, o)?,
         "tcgen05" => super::tmem::decode(&mut w, o)?,

@@ -88,7 +88,16 @@ impl Warp {
         Ok(())
     }
 
-    pub(super) fn multiply(&mut self, m: &mut Machine<'_, '_>, form: MmaForm, d: &[Reg], [a, b, c]: [&[Src]; 3], on: u32) -> Run<()> {
+    /// `factors`: what the rows of A and the columns of B are multiplied by.
+    pub(super) fn multiply(
+        &mut self,
+        m: &mut Machine<'_, '_>,
+        form: MmaForm,
+        d: &[Reg],
+        [a, b, c]: [&[Src]; 3],
+        factors: Option<(Vec<f64>, Vec<f64>)>,
+        on: u32,
+    ) -> Run<()> {
         self.full(on, "mma")?;
         let k = form.k as usize;
         let (mut a_values, mut b_values) = (vec![0f64; 16 * k], vec![0f64; k * 8]);
@@ -106,7 +115,8 @@ impl Warp {
                 let (row, col) = fragment::c(lane as u32, i);
                 let start = self.accumulator(m, lane, i as usize, form.acc, c)?;
                 let products = (0..k).map(|n| a_values[row as usize * k + n] * b_values[n * 8 + col as usize]);
-                results.push(start + products.sum::<f64>());
+                let scale = factors.as_ref().map_or(1.0, |(rows, cols)| rows[row as usize] * cols[col as usize]);
+                results.push(start + scale * products.sum::<f64>());
             }
         }
         for lane in 0..LANES {

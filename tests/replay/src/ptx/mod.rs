@@ -12,6 +12,7 @@ mod parse;
 mod phase;
 mod register;
 mod run;
+mod scaled;
 mod tensor;
 mod text;
 mod tmem;

@@ -244,6 +244,7 @@ pub(super) enum Op {
     LdMatrix { dst: Vec<Reg>, trans: bool, addr: Addr },
     StMatrix { src: Vec<Src>, trans: bool, addr: Addr },
     MovMatrix { dst: Reg, src: Src },
+    Scaled(Box<super::scaled::Scaled>),
     Mma { form: MmaForm, d: Vec<Reg>, a: Vec<Src>, b: Vec<Src>, c: Vec<Src> },
     Unit { form: UnitForm, d: Vec<Reg>, a: super::unit::From, b: Src, read: Src },
     UnitFence,

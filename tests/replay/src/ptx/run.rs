@@ -241,7 +241,11 @@ impl Warp {
             Op::LdMatrix { dst, trans, addr } => self.load_matrix(m, dst, *trans, *addr, on)?,
             Op::StMatrix { src, trans, addr } => self.store_matrix(m, src, *trans, *addr, on)?,
             Op::MovMatrix { dst, src } => self.transpose(m, *dst, *src, on)?,
-            Op::Mma { form, d, a, b, c } => self.multiply(m, *form, d, [a, b, c], on)?,
+            Op::Mma { form, d, a, b, c } => self.multiply(m, *form, d, [a, b, c], None, on)?,
+            Op::Scaled(s) => {
+                let factors = s.factors(self, m)?;
+                self.multiply(m, s.form, &s.d, [&s.a, &s.b, &s.c], Some(factors), on)?;
+            }
             Op::Unit { form, d, a, b, read } => self.unit(m, *form, d, a, [*b, *read], on)?,
             Op::UnitFence => self.unit_fence(),
             Op::UnitCommit => self.unit_commit(),

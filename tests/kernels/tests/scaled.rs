@@ -1,0 +1,266 @@
+//! Products with block scales: legal text, right results with scales that differ by block, and every fault in how a scale is named caught.
+#![allow(missing_docs)]
+
+use lanebook::TABLES;
+use lanebook::check::{self, Violation};
+use lanebook::compile::compile;
+use lanebook::ir::{Options, SmallStorage, parse, verify};
+use lanebook::map::Columns;
+use lanebook::plan::Choice;
+use lanebook_kernels::maps::{KernelMap, kernel_maps, map_params};
+use lanebook_kernels::{Assembler, Room, e4m3, example, kernel_text, try_kernel_text, with_kernel};
+use lanebook_replay::{BankModel, FaultKind, Kernel, Launch, MatrixShape, Memory, Param, Report, run};
+
+const PHASES: &str = include_str!("../../replay/fixtures/lds_phases.jsonl");
+
+/// A product of whole matrices of one tile's size along m and n.
+#[derive(Copy, Clone, Debug)]
+struct Case {
+    tile: (u32, u32),
+    /// Depth of the tile, and of the product.
+    depth: (u32, u32),
+    threads: u32,
+    /// Elements are e5m2.
+    wide: bool,
+}
+
+const EXAMPLE: Case = Case { tile: (128, 128), depth: (128, 256), threads: 128, wide: false };
+
+/// An element of A or B.
+fn element(case: &Case, v: f32) -> u8 {
+    // Small whole numbers with one bit of fraction.
+    let four = e4m3(v);
+    if case.wide { four & 0x80 | if v == 0.0 { 0 } else { (((four >> 3 & 15) + 8) << 2) | (four >> 1 & 3) } } else { four }
+}
+
+/// The exponents of the scales of a row's runs: they differ by row and by run.
+fn exponent(row: u32, run: u32, salt: u32) -> u8 {
+    (124 + (row * 3 + run * 5 + row / 16 * 2 + salt) % 7) as u8
+}
+
+/// Elements of C that are wrong.
+fn product(arch: &str, text: &str, maps: &[KernelMap], case: &Case) -> Result<(usize, Report), FaultKind> {
+    let ((m, n), k) = (case.tile, case.depth.1);
+    let values = |rows: u32, step: u32| -> Vec<f32> { (0..rows * k).map(|i| ((i * step + i / k) % 7) as f32 - 3.0).collect() };
+    let (a, b) = (values(m, 5), values(n, 3));
+    // Three has two bits: with one bit of fraction it is exact in both formats.
+    let runs = k / 32;
+    let scales = |rows: u32, salt: u32| -> Vec<u8> { (0..rows * runs).map(|i| exponent(i / runs, i % runs, salt)).collect() };
+    let (sa, sb) = (scales(m, 0), scales(n, 4));
+    let mut memory = Memory::new();
+    let ia = memory.add("A", a.iter().map(|v| element(case, *v)).collect());
+    let ib = memory.add("B", b.iter().map(|v| element(case, *v)).collect());
+    let (isa, isb) = (memory.add("SA", sa.clone()), memory.add("SB", sb.clone()));
+    let ic = memory.add_f32("C", &vec![7.0; (m * n) as usize]);
+    for (id, rows, cols) in [(ia, m, k), (ib, n, k), (isa, m, runs), (isb, n, runs)] {
+        memory.set_shape(id, MatrixShape::row_major(rows, cols, 1));
+    }
+    let matrix = |id, rows: u32, cols: u32| [Param::Buffer(id), Param::U32(rows), Param::U32(cols), Param::U32(cols)];
+    let mut params: Vec<Param> = [matrix(ia, m, k), matrix(ib, n, k), matrix(isa, m, runs), matrix(isb, n, runs), matrix(ic, m, n)].concat();
+    params.extend([Param::U32(0), Param::U32(0), Param::U32(k)]);
+    params.extend(map_params(maps, &[(ia, m, k), (ib, n, k), (isa, m, runs), (isb, n, runs), (ic, m, n)], &memory));
+    let is_amd = arch.starts_with("gfx");
+    let parsed = if is_amd { Kernel::parse_amdgcn(text) } else { Kernel::parse_ptx(text) };
+    let kernel = parsed.unwrap_or_else(|e| panic!("{arch}: {e}\n{text}"));
+    let banks = if is_amd { BankModel::from_jsonl(arch, PHASES).expect("phases") } else { BankModel::nvidia() };
+    let dynamic_shared = if text.contains(".extern .shared") { 160 << 10 } else { 0 };
+    let launch = Launch { dynamic_shared, ..Launch::new(case.threads, params).banks(banks) };
+    let report = run(&kernel, &launch, &mut memory).map_err(|f| {
+        println!("{arch}: {f}");
+        f.kind
+    })?;
+    let c = memory.f32s(ic);
+    let power = |bits: u8| 2f32.powi(i32::from(bits) - 127);
+    let want = |i: u32, j: u32| -> f32 {
+        let run = |r: u32| -> f32 { (32 * r..32 * r + 32).map(|x| a[(i * k + x) as usize] * b[(j * k + x) as usize]).sum() };
+        (0..runs).map(|r| run(r) * power(sa[(i * runs + r) as usize]) * power(sb[(j * runs + r) as usize])).sum()
+    };
+    let wrong = (0..m * n).filter(|at| c[*at as usize] != want(at / n, at % n)).count();
+    Ok((wrong, report))
+}
+
+/// The program of a case.
+fn program(case: &Case) -> String {
+    let ((m, n), (depth, _)) = (case.tile, case.depth);
+    let (t, runs) = (if case.wide { "e5m2" } else { "e4m3" }, depth / 32);
+    let align = runs & runs.wrapping_neg();
+    format!(
+        "func @gemm(%A: memref<?x?x{t}, #gmem> {{align = 16, stride_div = 16}}, %B: memref<?x?x{t}, #gmem> {{align = 16, stride_div = 16}}, \
+                    %SA: memref<?x?xe8m0, #gmem> {{align = 16, stride_div = {align}}}, %SB: memref<?x?xe8m0, #gmem> {{align = 16, stride_div = {align}}}, \
+                    %C: memref<?x?xf32, #gmem> {{align = 16, stride_div = 4}}, %m: index {{div = {m}}}, %n: index {{div = {n}}}, %K: index) {{threads = {threads}}} {{
+  %sa = alloc_tensor : tensor<{m}x{depth}x{t}, #smem>
+  %sb = alloc_tensor : tensor<{n}x{depth}x{t}, #smem>
+  %ssa = alloc_tensor : tensor<{m}x{runs}xe8m0, #smem>
+  %ssb = alloc_tensor : tensor<{n}x{runs}xe8m0, #smem>
+  %z  = constant 0.0 : tensor<{m}x{n}xf32>
+  %r  = scf.for %k = 0 to %K step {depth} iter_args(%c = %z) -> tensor<{m}x{n}xf32> {{
+    %g = index.div %k, 32 : index
+    copy %A[%m, %k], %sa : memref<?x?x{t}, #gmem> -> tensor<{m}x{depth}x{t}, #smem>
+    copy %B[%n, %k], %sb : memref<?x?x{t}, #gmem> -> tensor<{n}x{depth}x{t}, #smem>
+    copy %SA[%m, %g], %ssa : memref<?x?xe8m0, #gmem> -> tensor<{m}x{runs}xe8m0, #smem>
+    copy %SB[%n, %g], %ssb : memref<?x?xe8m0, #gmem> -> tensor<{n}x{runs}xe8m0, #smem>
+    %a = tiled_load %sa : tensor<{m}x{depth}x{t}, #smem> -> tensor<{m}x{depth}x{t}>
+    %b = tiled_load %sb : tensor<{n}x{depth}x{t}, #smem> -> tensor<{n}x{depth}x{t}>
+    %xa = tiled_load %ssa : tensor<{m}x{runs}xe8m0, #smem> -> tensor<{m}x{runs}xe8m0>
+    %xb = tiled_load %ssb : tensor<{n}x{runs}xe8m0, #smem> -> tensor<{n}x{runs}xe8m0>
+    %t = trans %b : tensor<{n}x{depth}x{t}> -> tensor<{depth}x{n}x{t}>
+    %d = mma_scaled %a, %t, %c, %xa, %xb : tensor<{m}x{n}xf32>
+    scf.yield %d : tensor<{m}x{n}xf32>
+  }}
+  tiled_store %r, %C[%m, %n] : tensor<{m}x{n}xf32> -> memref<?x?xf32, #gmem>
+}}
+",
+        threads = case.threads
+    )
+}
+
+fn right(arch: &str, source: &str, case: &Case) {
+    let text = try_kernel_text(source, arch).unwrap_or_else(|e| panic!("{arch} {case:?}: {e}"));
+    Assembler::of(arch).assemble(&text, arch).unwrap_or_else(|said| panic!("{arch} {case:?}: {said}\n{text}"));
+    let (wrong, report) = product(arch, &text, &kernel_maps(source, arch), case).unwrap_or_else(|f| panic!("{arch} {case:?}: {f:?}\n{text}"));
+    with_kernel(source, arch, |program, compiled, _| {
+        check::order(&TABLES, program, compiled).unwrap_or_else(|v| panic!("{arch} {case:?}: {v:?}\n{text}"));
+        check::plan(&TABLES, program, &compiled.plan).unwrap_or_else(|v| panic!("{arch} {case:?}: {v:?}"));
+    });
+    assert_eq!((wrong, report.conflicts()), (0, 0), "{arch} {case:?}\n{text}");
+}
+
+#[test]
+fn the_example_is_right() {
+    for (arch, instruction) in [("gfx950", "v_mfma_scale_f32_"), ("sm_120a", "kind::mxf8f6f4.block_scale")] {
+        right(arch, &example("gemm_mxfp8.tile"), &EXAMPLE);
+        assert!(kernel_text(&example("gemm_mxfp8.tile"), arch).contains(instruction), "{arch}");
+    }
+}
+
+#[test]
+fn tiles_of_many_shapes() {
+    let cases = [
+        Case { tile: (64, 32), depth: (128, 128), threads: 64, wide: true },
+        Case { tile: (32, 96), depth: (128, 256), threads: 64, wide: false },
+        Case { tile: (64, 64), depth: (256, 256), threads: 256, wide: false },
+    ];
+    for case in cases {
+        for arch in ["gfx950", "sm_120a"] {
+            right(arch, &program(&case), &case);
+        }
+    }
+    // One run of the depth, and three of them.
+    for depth in [(32, 64), (96, 192)] {
+        let case = Case { tile: (64, 64), depth, threads: 64, wide: false };
+        right("sm_120a", &program(&case), &case);
+    }
+}
+
+/// The scales' part of a plan, changed bit by bit: each change is a wrong scale somewhere.
+#[test]
+fn a_wrong_choice_is_seen() {
+    for arch in ["gfx950", "sm_120a"] {
+        let mut room = Box::new(Room::new());
+        let id = TABLES.arch_named(arch).expect("an architecture");
+        let mut pools = Box::new(SmallStorage::new());
+        let source = example("gemm_mxfp8.tile");
+        let mut program = parse(pools.pools(), &TABLES, &source, Options::default()).expect("a program");
+        verify(&mut program).expect("a sound program");
+        let mut compiled = compile(&TABLES, id, &program, room.scratch()).expect("a plan");
+        let plan = &mut compiled.plan;
+        let whole = plan.products[0].scales;
+        let mut seen = 0;
+        for side in 0..2 {
+            let right = whole[side].expect("scales");
+            for bit in 0..right.choice.len() {
+                for other in changed(right.choice.get(bit).expect("a choice")) {
+                    let mut wrong = right;
+                    wrong.choice = Columns::new();
+                    for k in 0..right.choice.len() {
+                        assert!(wrong.choice.push(if k == bit { other } else { right.choice.get(k).expect("a choice") }));
+                    }
+                    plan.products[0].scales[side] = Some(wrong);
+                    let found = check::plan(&TABLES, &program, plan);
+                    let named = matches!(found, Err(Violation::Operand { operand, .. }) if usize::from(operand) == 3 + side);
+                    assert!(named || matches!(found, Err(Violation::Atom { .. })), "{arch} side {side} bit {bit} {other:?}: {found:?}");
+                    seen += usize::from(named);
+                }
+            }
+            plan.products[0].scales[side] = whole[side];
+        }
+        // The other side's tile, and no scales at all.
+        plan.products[0].scales = [whole[1], whole[0]];
+        assert!(check::plan(&TABLES, &program, plan).is_err(), "{arch}");
+        plan.products[0].scales = [whole[0], None];
+        assert!(matches!(check::plan(&TABLES, &program, plan), Err(Violation::End { operand: 4, .. })), "{arch}");
+        plan.products[0].scales = whole;
+        assert!(check::plan(&TABLES, &program, plan).is_ok(), "{arch}");
+        assert!(seen >= 4, "{arch}: {seen}");
+    }
+}
+
+fn changed(choice: Choice) -> Vec<Choice> {
+    match choice {
+        Choice::Register(place) => vec![Choice::Register(place ^ 1), Choice::Register(place + 1)],
+        Choice::Immediate { by, value } => vec![Choice::Immediate { by, value: 0 }, Choice::Immediate { by, value: value ^ 3 }, Choice::Register(0)],
+    }
+}
+
+/// What becomes of a text in which lines are changed.
+fn damaged(arch: &str, change: impl Fn(&str) -> String) -> Result<usize, FaultKind> {
+    let case = Case { tile: (64, 64), depth: (128, 128), threads: 64, wide: false };
+    let source = program(&case);
+    let whole = kernel_text(&source, arch);
+    let text: String = whole.lines().map(|line| change(line) + "\n").collect();
+    assert_ne!(text, whole, "{arch}");
+    product(arch, &text, &kernel_maps(&source, arch), &case).map(|(wrong, _)| wrong)
+}
+
+#[test]
+fn a_wrong_text_is_caught() {
+    // Another byte, another thread, the other half.
+    let faults: [(&str, &[(&str, &str)]); 2] = [
+        ("sm_120a", &[(", {1, 0}, %r", ", {2, 0}, %r"), (", {0, 1}, %r", ", {0, 0}, %r"), (", {0, 3};", ", {0, 1};"), (", {3, 0};", ", {0, 0};")]),
+        ("gfx950", &[("op_sel:[0,0,0]", "op_sel:[1,0,0]"), ("op_sel_hi:[0,0,0]", "op_sel_hi:[0,1,0]"), ("cbsz:0", "cbsz:1")]),
+    ];
+    for (arch, changes) in faults {
+        for (from, to) in changes {
+            let found = damaged(arch, |line| line.replace(from, to));
+            assert_ne!(found, Ok(0), "{arch}: {from}");
+        }
+    }
+    // Scales read before they are there.
+    let waits = damaged("sm_120a", |line| if line.contains("cp.async.wait_group") { String::new() } else { line.to_string() });
+    assert_eq!(waits, Err(FaultKind::AsyncNotWaited));
+}
+
+/// The architectures beside refuse the text.
+#[test]
+fn other_architectures_refuse_the_text() {
+    let source = example("gemm_mxfp8.tile");
+    for (arch, others) in [("sm_120a", ["sm_120", "sm_100a"]), ("gfx950", ["gfx942", "gfx90a"])] {
+        let text = kernel_text(&source, arch);
+        for other in others {
+            let target = text.replace(&format!(".target {arch}"), &format!(".target {other}"));
+            assert!(Assembler::of(other).assemble(&target, other).is_err(), "{other}");
+        }
+    }
+}
+
+/// What no instruction does is refused with the reason.
+#[test]
+fn refusals_say_why() {
+    let source = example("gemm_mxfp8.tile");
+    for (arch, change, why) in [
+        ("sm_90a", ("", ""), "Unscaled { op: Op(18), why: None }"),
+        ("gfx942", ("", ""), "why: None"),
+        ("sm_120a", ("e8m0", "u8"), "why: Type { operand: 3 }"),
+        ("gfx950", ("e4m3", "i8"), "why: Elements"),
+        ("gfx950", ("x4xe8m0", "x8xe8m0"), "why: Run { have: 16, takes: 32 }"),
+        ("sm_120a", ("x4xe8m0", "x2xe8m0"), "why: Run { have: 64, takes: 32 }"),
+        // A scale for each of a depth's rows: none of B's columns.
+        ("gfx950", ("%xa, %xb :", "%xa, %a :"), "Extents"),
+        ("gfx950", ("x4xe8m0", "x3xe8m0"), "Blocks { depth: 128, blocks: 3 }"),
+        ("gfx950", ("index.div %k, 32", "index.div %k, 48"), "Index"),
+    ] {
+        let text = if change.0.is_empty() { source.clone() } else { source.replace(change.0, change.1) };
+        let said = try_kernel_text(&text, arch).expect_err(arch);
+        assert!(said.contains(why), "{arch} {change:?}: {said}");
+    }
+}
