@@ -57,10 +57,13 @@ pub(super) fn sides<'p>(tables: &'p Tables<'p>, program: &Program<'_, '_>, plan:
     Ok(out)
 }
 
+/// A place in the tile of scales, and the lane and bit where it was looked for.
+type Found = (Option<(u32, u32)>, (u32, u32));
+
 impl Side<'_> {
     /// What an instance reads as the scale of row (column of B) `outer` and run `run` of its depth, for the warps of `warp`: row and column in
     /// the tile of scales, and from where.
-    fn at(&self, outer: u64, run: u64, block: u32, warp: u32) -> Option<(Option<(u32, u32)>, (u32, u32))> {
+    fn at(&self, outer: u64, run: u64, block: u32, warp: u32) -> Option<Found> {
         let layout = self.operand.layout?;
         let (row, col) = if self.is_a { (outer, run) } else { (run, outer) };
         let x = row.checked_mul(u64::from(self.operand.extents.1))?.checked_add(col)?;
