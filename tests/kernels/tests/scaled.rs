@@ -166,8 +166,8 @@ fn a_wrong_choice_is_seen() {
         let plan = &mut compiled.plan;
         let whole = plan.products[0].scales;
         let mut seen = 0;
-        for side in 0..2 {
-            let right = whole[side].expect("scales");
+        for (side, right) in whole.into_iter().enumerate() {
+            let right = right.expect("scales");
             for bit in 0..right.choice.len() {
                 for other in changed(right.choice.get(bit).expect("a choice")) {
                     let mut wrong = right;
