@@ -195,20 +195,24 @@ impl Checked<'_, '_, '_> {
         self.extents(c, row, d, row)?;
         self.extents(c, column, d, column)?;
         self.dtypes(c, d)?;
-        if self.program.scales(self.op).is_some() { self.scales() } else { Ok(()) }
+        if self.program.scales(self.op).is_some() { self.scales((row, column)) } else { Ok(()) }
     }
     /// One scale for each row of A, and each column of B, and each run of their depth.
-    fn scales(self) -> Check {
+    fn scales(self, (row, column): (usize, usize)) -> Check {
         let (a, b, of_a, of_b) = (Slot::Operand(0), Slot::Operand(1), Slot::Operand(3), Slot::Operand(4));
         for slot in [of_a, of_b] {
             self.kind(slot, Want::Matrix)?;
             self.ranks(slot, a, 0)?;
         }
-        self.extents(of_a, 0, a, 0)?;
-        self.extents(of_b, 0, b, 1)?;
-        self.extents(of_a, 1, of_b, 1)?;
+        if row > 0 {
+            self.extents(of_a, 0, a, 0)?;
+            self.extents(of_b, 0, b, 0)?;
+        }
+        self.extents(of_a, row, a, row)?;
+        self.extents(of_b, row, b, column)?;
+        self.extents(of_a, column, of_b, column)?;
         self.dtypes(of_a, of_b)?;
-        let along = |slot| self.tile(slot).and_then(|tile| tile.shape.extent(1));
+        let along = |slot| self.tile(slot).and_then(|tile| tile.shape.extent(column));
         match (along(a), along(of_a)) {
             (Some(depth), Some(blocks)) if depth.checked_rem(blocks) != Some(0) => Err(ErrorKind::Blocks { depth, blocks }),
             _ => Ok(()),
