@@ -14,24 +14,19 @@ type Home = (Value, Option<Op>);
 
 impl Chooser<'_, '_, '_, '_> {
     /// Whether a product's accumulator can be in tensor memory: it begins with zeros, right before the product or before the one loop that
-    /// carries it, and only this product adds to it.
+    /// carries it, and only this product adds to it. Whoever reads the sum finds it in registers, fetched when all is added up.
     pub(super) fn accumulator_home(&self, product: Op) -> Option<Home> {
         let program = self.program;
         let zero = |value: Value| program.constant(value).and_then(crate::ir::Literal::to_f64) == Some(0.0);
         let (c, d) = (program.operand(product, 2)?, program.result(product, 0)?);
-        // What is loaded from there goes to memory; other operations want it where a product in registers leaves it.
-        let stored = |value: Value| program.uses(value).all(|place| program.user(place).is_some_and(|user| program.role(user) == OpRole::Store));
-        if self.is_chained(product) {
-            return None;
-        }
         if zero(c) {
-            return stored(d).then_some((d, None));
+            return Some((d, None));
         }
         let Def::Argument(block, number) = program.def(c) else { return None };
         let owner = program.owner_of(block).filter(|owner| program.role(*owner) == OpRole::For && program.parent(product) == Some(*owner))?;
         let carried = program.carried(owner).nth(usize::from(number).checked_sub(1)?)?;
         let alone = program.uses(c).count() == 1 && program.uses(d).count() == 1;
-        (alone && zero(carried.init) && carried.yielded == Some(d) && stored(carried.result?)).then_some((carried.result?, Some(owner)))
+        (alone && zero(carried.init) && carried.yielded == Some(d)).then_some((carried.result?, Some(owner)))
     }
 
     /// A product's accumulator, now that the layouts of A and B are settled.

@@ -184,6 +184,56 @@ fn no_iteration() {
     assert_eq!(product(&text, &kernel_maps(&program(&case), ARCH), &case).map(|(wrong, _)| wrong), Ok(0));
 }
 
+/// What reads the sum finds it in registers: rows' maxima, differences, a narrower type.
+#[test]
+fn work_on_the_sum() {
+    let assembler = Assembler::of(ARCH);
+    for (tile, narrow) in [((128u32, 64u32), false), ((128, 128), true), ((64, 64), false)] {
+        let case = Case { tile, k: 64, threads: 128, element: Element::F16, turned: (false, false), maps: true };
+        let (m, n) = tile;
+        let wide = format!("tensor<{m}x{n}xf32>");
+        let whole = program(&case);
+        let cut = whole.rfind("  tiled_store").expect("a store");
+        let last = if narrow { ("%h", format!("tensor<{m}x{n}xf16>"), "f16", 8) } else { ("%s", wide.clone(), "f32", 4) };
+        let cast = if narrow { format!("  %h = cast %s : {wide} -> {}\n", last.1) } else { String::new() };
+        let tail = format!(
+            "  %half = constant 0.5 : {wide}\n  %mx = reduce %r {{axis = 1, kind = max}} : {wide} -> tensor<{m}xf32>\n  %mb = broadcast %mx {{axis = 1}} : tensor<{m}xf32> -> {wide}\n  \
+             %u = sub %r, %mb : {wide}\n  %s = mul %u, %half : {wide}\n{cast}  tiled_store {}, %C[%m, %n] : {} -> memref<?x?x{}, #gmem>\n}}\n",
+            last.0, last.1, last.2
+        );
+        let program = format!("{}{tail}", &whole[..cut]).replace(
+            "%C: memref<?x?xf32, #gmem> {align = 16, stride_div = 4}",
+            &format!("%C: memref<?x?x{}, #gmem> {{align = 16, stride_div = {}}}", last.2, last.3),
+        );
+        let text = try_kernel_text(&program, ARCH).unwrap_or_else(|e| panic!("{tile:?}: {e}\n{program}"));
+        assert!(text.contains("tcgen05.mma"), "{tile:?}\n{text}");
+        assembler.assemble(&text, ARCH).unwrap_or_else(|said| panic!("{said}\n{text}"));
+        with_kernel(&program, ARCH, |program, compiled, _| {
+            check::plan(&TABLES, program, &compiled.plan).unwrap_or_else(|v| panic!("{tile:?}: {v:?}"));
+            check::order(&TABLES, program, compiled).unwrap_or_else(|v| panic!("{tile:?}: {v:?}\n{text}"));
+        });
+        let k = case.k;
+        let (a, b): (Vec<f32>, Vec<f32>) = ((0..m * k).map(|i| (i % 5) as f32 - 2.0).collect(), (0..k * n).map(|i| (i * 3 % 7) as f32 - 3.0).collect());
+        let mut memory = Memory::new();
+        let (ia, ib) = (memory.add_f16("A", &a), memory.add_f16("B", &b));
+        let ic = if narrow { memory.add_f16("C", &vec![7.0; (m * n) as usize]) } else { memory.add_f32("C", &vec![7.0; (m * n) as usize]) };
+        let matrix = |id, rows: u32, cols: u32| [Param::Buffer(id), Param::U32(rows), Param::U32(cols), Param::U32(cols)];
+        let mut params: Vec<Param> = [matrix(ia, m, k), matrix(ib, k, n), matrix(ic, m, n)].concat();
+        params.extend([Param::U32(0), Param::U32(0), Param::U32(k)]);
+        params.extend(map_params(&kernel_maps(&program, ARCH), &[(ia, m, k), (ib, k, n), (ic, m, n)], &memory));
+        run(&Kernel::parse_ptx(&text).expect("a kernel"), &Launch::new(128, params), &mut memory).unwrap_or_else(|f| panic!("{tile:?}: {f:?}\n{text}"));
+        let found = if narrow { memory.f16s(ic) } else { memory.f32s(ic) };
+        // Sums are whole numbers below 1024: their halves are exact in either type.
+        for i in 0..m {
+            let row: Vec<f32> = (0..n).map(|j| (0..k).map(|x| a[(i * k + x) as usize] * b[(x * n + j) as usize]).sum()).collect();
+            let top = row.iter().copied().fold(f32::MIN, f32::max);
+            for j in 0..n {
+                assert_eq!(found[(i * n + j) as usize], (row[j as usize] - top) * 0.5, "{tile:?} {i} {j}");
+            }
+        }
+    }
+}
+
 /// What becomes of a text in which lines are changed.
 fn damaged(change: impl Fn(&str) -> Option<String>) -> Result<usize, FaultKind> {
     damaged_in(Case { tile: (128, 128), k: 192, threads: 128, element: Element::F16, turned: (false, false), maps: false }, change)
