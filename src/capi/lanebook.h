@@ -47,7 +47,8 @@ enum lb_code {
     LB_SINK = 12,         /* the sink answered other than 0 */
     LB_LAYOUT_TEXT = 13,  /* the layout cannot be read; line and column say where */
     LB_LAYOUT_APPLY = 14, /* the coordinate is out of range, or the number of coordinates is wrong */
-    LB_AXIS = 15          /* no axis has this name */
+    LB_AXIS = 15,         /* no axis has this name */
+    LB_ROOM = 16          /* numbers = how many there are, how many there is room for */
 };
 
 /* What went wrong, and where in the text. Every field is written by every call that is given one (0 where it says nothing).
@@ -95,6 +96,39 @@ size_t lb_scratch_align(void);
  * meaning. `err` may be null. Answers err->code. */
 uint32_t lb_compile(const uint8_t *text, size_t text_bytes, const uint8_t *arch, size_t arch_bytes, void *scratch,
                     size_t scratch_bytes, lb_sink write, void *user, lb_error *err);
+
+/* A tensor map that a compiled kernel takes as a parameter: what a driver's encoder is given to make one. Numbers of element types,
+ * interleavings and swizzle modes are the driver's own (CUtensorMapDataType and so on); dimensions count from the innermost. */
+#define LB_NO_PARAMETER UINT32_MAX
+#define LB_MAX_RANK 5
+typedef struct lb_tensor_dim {
+    uint64_t extent;           /* of the tensor, in elements; 0 = the value of extent_parameter */
+    uint64_t stride_bytes;     /* from one element to the next; 0 = the value of stride_parameter times element_bytes */
+    uint32_t extent_parameter; /* the kernel's parameter, from 0, or LB_NO_PARAMETER */
+    uint32_t stride_parameter; /* the same; it counts elements */
+    uint32_t argument_dim;     /* which dimension of the argument this is, from 0 */
+    uint32_t box_extent;       /* elements of the box */
+    uint32_t element_stride;   /* steps between its elements */
+    uint32_t reserved;         /* 0 */
+} lb_tensor_dim;
+
+typedef struct lb_tensor_map {
+    uint32_t parameter;         /* the kernel's parameter that the map is, from 0 */
+    uint32_t offset, bytes, align; /* in the parameter block: bytes from its beginning, size, alignment of the map */
+    uint32_t argument;          /* the function's argument whose tensor it describes, from 0 */
+    uint32_t pointer_parameter; /* the kernel's parameter that holds the tensor's address, from 0 */
+    uint32_t element, element_bytes;
+    uint32_t interleave, swizzle;
+    uint32_t rank;
+    uint32_t reserved;          /* 0 */
+    lb_tensor_dim dims[LB_MAX_RANK]; /* the first `rank` of them */
+} lb_tensor_map;
+
+/* As lb_compile, and describes the tensor maps that the kernel takes: the first *map_count of `maps`, in the order of its parameters. None is
+ * needed by kernels that copy otherwise. `write` may be null: the maps alone. LB_ROOM: nothing was written, the maps are more than map_room. `maps` may be
+ * null where map_room is 0; map_count may not. Both are left alone on an error before the text. */
+uint32_t lb_compile_maps(const uint8_t *text, size_t text_bytes, const uint8_t *arch, size_t arch_bytes, void *scratch, size_t scratch_bytes,
+                         lb_sink write, void *user, lb_tensor_map *maps, size_t map_room, size_t *map_count, lb_error *err);
 
 /* A layout in TIRx's notation (it begins with "S[") or CuTe's. No symbols: every number is known.
  *

@@ -70,6 +70,50 @@ fn a_movement_that_no_atom_can_do() {
     }
 }
 
+/// A copy through a tensor map that the program asks for: rules are named, with their sources.
+#[test]
+fn a_box_that_no_tensor_map_describes() {
+    let text = example("gemm_store.tile").replace("copy %sc, %C[%m, %n] :", "copy %sc, %C[%m, %n] {mover = \"tma.2d.store.one\"} :");
+    for arch in ["sm_90", "sm_90a", "sm_100a"] {
+        // A tensor, and rows, that are less aligned than a map's.
+        let odd = text.replace("%C: memref<?x?xf32, #gmem> {align = 16, stride_div = 4}", "%C: memref<?x?xf32, #gmem> {align = 4, stride_div = 4}");
+        compile("map_base", arch, &odd)
+            .refused(1, &["can do this movement", "aligned to 16 B, 4 B are certain", "rule Base", "source: ", "cuda_driver", "^^^"]);
+        let odd = text.replace("{align = 16, stride_div = 4}", "{align = 16, stride_div = 2}");
+        compile("map_stride", arch, &odd).refused(1, &["multiple of 16 B, 8 B are certain", "rule StrideMultiple", "source: ", "ptx", "^^^"]);
+        // A swizzle wider than the rows that it is for, rows with padding, boxes that begin inside the pattern.
+        for (layout, rule) in [("S<3,4,3> o 0 o (128,128):(128,1)", "rule "), ("S[(128,128):(132,1)]", "rule "), ("S[(128,128):(1,128)]", "rule Contiguous")] {
+            let odd = text.replace("%sc = alloc_tensor :", &format!("%sc = alloc_tensor {{layout = {layout}}} :"));
+            compile("map_layout", arch, &odd).refused(1, &["can do this movement", rule, "source: ", "tensor map can describe", "^^^"]);
+        }
+    }
+    // An architecture without such copies says so by another reason.
+    compile("map_absent", "sm_80", &text).refused(1, &["no instruction of sm_80 can do this movement"]);
+}
+
+/// Accumulators that are alive together and need more columns than there are.
+#[test]
+fn tensor_memory_exceeded() {
+    let products = |count: usize| {
+        let mut text = String::from(
+            "func @f(%A: memref<?x?xf16, #gmem> {align = 16, stride_div = 8}, %B: memref<?x?xf16, #gmem> {align = 16, stride_div = 8}, \
+             %C: memref<?x?xf32, #gmem> {align = 16, stride_div = 4}) {threads = 128} {\n  %z = constant 0.0 : tensor<128x224xf32>\n  \
+             %sa = alloc_tensor : tensor<128x64xf16, #smem>\n  %sb = alloc_tensor : tensor<64x224xf16, #smem>\n  \
+             copy %A[0, 0], %sa : memref<?x?xf16, #gmem> -> tensor<128x64xf16, #smem>\n  copy %B[0, 0], %sb : memref<?x?xf16, #gmem> -> tensor<64x224xf16, #smem>\n",
+        );
+        for k in 0..count {
+            text += &format!(
+                "  %a{k} = tiled_load %sa : tensor<128x64xf16, #smem> -> tensor<128x64xf16>\n  %b{k} = tiled_load %sb : tensor<64x224xf16, #smem> -> tensor<64x224xf16>\n  \
+                 %d{k} = mma %a{k}, %b{k}, %z : tensor<128x224xf32>\n  tiled_store %d{k}, %C[0, {}] : tensor<128x224xf32> -> memref<?x?xf32, #gmem>\n",
+                224 * k
+            );
+        }
+        text + "}\n"
+    };
+    run_in(&folder("columns_fit"), &["compile", "-", "--arch", "sm_100a"], &products(2)).fine();
+    compile("columns", "sm_100a", &products(3)).refused(1, &["tensor memory is exceeded", "672 columns", "512 at most", "source: ", "ptx", "^^^"]);
+}
+
 #[test]
 fn a_product_that_no_atom_takes() {
     let text = example("gemm.tile").replace("xf16", "xi16");

@@ -21,6 +21,9 @@ fn decisions_and_sequences_of_the_examples() {
     }
     // Copies through tensor maps: the report says what the caller fills them with.
     golden("gemm.sm_90.report", &compiled("gemm", "sm_90", "report", &["--explain"]));
+    // Exchanges through shared memory, and copies out of it.
+    golden("layer_norm.sm_80.report", &compiled("layer_norm", "sm_80", "report", &["--explain"]));
+    golden("gemm_store.sm_90a.report", &compiled("gemm_store", "sm_90a", "report", &[]));
     golden("gemm_fp8.sm_90a.report", &compiled("gemm_fp8", "sm_90a", "report", &["--explain"]));
 }
 

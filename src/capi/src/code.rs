@@ -42,6 +42,8 @@ pub enum Code {
     LayoutApply = 14,
     /// The layout has no such axis.
     Axis = 15,
+    /// There is no room for the answer; `numbers` are how many there are and how many there is room for.
+    Room = 16,
 }
 
 /// What went wrong, and where in the text.

@@ -2,8 +2,10 @@
 
 use crate::code::{Code, LbError};
 use crate::lend;
+use crate::maps::LbTensorMap;
 use core::ffi::{c_int, c_void};
 use core::fmt::{Arguments, Error, Result as FmtResult, Write};
+use core::mem::MaybeUninit;
 use lanebook::compile::{KernelStorage, compile};
 use lanebook::ir::{self, Options};
 use lanebook::{TABLES, tables::ArchId};
@@ -71,10 +73,59 @@ pub unsafe extern "C" fn lb_compile(
     user: *mut c_void,
     err: *mut LbError,
 ) -> u32 {
+    let Some(write) = write else {
+        // SAFETY: `err` is null or writable by the caller's word.
+        return unsafe { lend::finish(Err(LbError::argument(7)), err) };
+    };
     // SAFETY: the caller's word is the one that is asked for.
-    let result = unsafe { run((text, text_bytes), (arch, arch_bytes), scratch, scratch_bytes, write, user) };
+    let result = unsafe { run((text, text_bytes), (arch, arch_bytes), scratch, scratch_bytes, Some(Sink { write, user }), None) };
     // SAFETY: `err` is null or writable by the caller's word, and nothing lent outlives `run`.
-    unsafe { lend::finish(result, err) }
+    unsafe { lend::finish(result.map(|_| ()), err) }
+}
+
+/// The same, and the tensor maps that the kernel takes; `lanebook.h` says all of it.
+///
+/// # Safety
+/// As [`lb_compile`]; `write` may be null; `maps` is null or writable for `map_room` of them, `map_count` is null or writable. None of them overlap.
+// SAFETY: the prefix `lb_` is this library's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn lb_compile_maps(
+    text: *const u8,
+    text_bytes: usize,
+    arch: *const u8,
+    arch_bytes: usize,
+    scratch: *mut c_void,
+    scratch_bytes: usize,
+    write: LbSink,
+    user: *mut c_void,
+    maps: *mut LbTensorMap,
+    map_room: usize,
+    map_count: *mut usize,
+    err: *mut LbError,
+) -> u32 {
+    let fits = map_room.checked_mul(size_of::<LbTensorMap>()).filter(|bytes| isize::try_from(*bytes).is_ok());
+    let apart = |bytes: usize| !lend::overlap(scratch.addr(), scratch_bytes, maps.addr(), bytes);
+    let lent = map_room == 0 || (!maps.is_null() && maps.is_aligned() && fits.is_some_and(apart));
+    let result = if !lent {
+        Err(LbError::argument(9))
+    } else if map_count.is_null() || !map_count.is_aligned() {
+        Err(LbError::argument(11))
+    } else {
+        let out: &mut [MaybeUninit<LbTensorMap>] = match map_room {
+            0 => &mut [],
+            // SAFETY: not null, aligned, no longer than an object can be, apart from scratch, and writable by the caller's word.
+            room => unsafe { core::slice::from_raw_parts_mut(maps.cast(), room) },
+        };
+        let sink = write.map(|write| Sink { write, user });
+        // SAFETY: the caller's word is the one that is asked for.
+        unsafe { run((text, text_bytes), (arch, arch_bytes), scratch, scratch_bytes, sink, Some(out)) }
+    };
+    if let (Ok(count), true) = (&result, lent) {
+        // SAFETY: not null and aligned where a result is there, and writable by the caller's word.
+        unsafe { map_count.write(*count) }
+    }
+    // SAFETY: `err` is null or writable by the caller's word, and nothing lent outlives `run`.
+    unsafe { lend::finish(result.map(|_| ()), err) }
 }
 
 /// # Safety
@@ -84,12 +135,11 @@ unsafe fn run(
     arch: (*const u8, usize),
     scratch: *mut c_void,
     scratch_bytes: usize,
-    write: LbSink,
-    user: *mut c_void,
-) -> Result<(), LbError> {
+    sink: Option<Sink>,
+    maps: Option<&mut [MaybeUninit<LbTensorMap>]>,
+) -> Result<usize, LbError> {
     lend::plausible(text.0, text.1, 1)?;
     lend::plausible(arch.0, arch.1, 3)?;
-    let write = write.ok_or(LbError::argument(7))?;
     // Before anything is read: what a text in scratch says depends on what was there before.
     let room = room((text.0.addr(), text.1), (arch.0.addr(), arch.1), scratch, scratch_bytes)?;
     // SAFETY: readable by the caller's word.
@@ -103,14 +153,22 @@ unsafe fn run(
         (&raw mut (*room).kernel).write(KernelStorage::new());
         &mut *room
     };
-    emit(room, program, arch_id, &mut Sink { write, user })
+    emit(room, program, arch_id, sink, maps)
 }
 
-fn emit(room: &mut Room, text: &str, arch: ArchId, sink: &mut Sink) -> Result<(), LbError> {
+/// Describes the tensor maps if they are asked for, and answers how many there are; then writes the text.
+fn emit(room: &mut Room, text: &str, arch: ArchId, sink: Option<Sink>, maps: Option<&mut [MaybeUninit<LbTensorMap>]>) -> Result<usize, LbError> {
     let mut program = ir::parse(room.program.pools(), &TABLES, text, Options::default()).map_err(|e| LbError::of_ir(Code::Parse, e))?;
     ir::verify(&mut program).map_err(|e| LbError::of_ir(Code::Verify, e))?;
     let compiled = compile(&TABLES, arch, &program, room.kernel.scratch()).map_err(|e| LbError::of_compile(e, &program))?;
-    compiled.write(&TABLES, &program, sink).map_err(|e| LbError::of_compile(e, &program))
+    let count = match maps {
+        Some(maps) => crate::maps::describe(&program, &compiled, maps)?,
+        None => 0,
+    };
+    if let Some(mut sink) = sink {
+        compiled.write(&TABLES, &program, &mut sink).map_err(|e| LbError::of_compile(e, &program))?;
+    }
+    Ok(count)
 }
 
 /// Checks lent scratch.

@@ -14,9 +14,11 @@ mod compile;
 mod freestanding;
 mod layout;
 mod lend;
+mod maps;
 mod names;
 
 pub use code::{Code, LbError};
-pub use compile::{LbSink, lb_compile, lb_scratch_align, lb_scratch_bytes};
+pub use compile::{LbSink, lb_compile, lb_compile_maps, lb_scratch_align, lb_scratch_bytes};
 pub use layout::{lb_layout_apply, lb_layout_size};
+pub use maps::{LbTensorDim, LbTensorMap};
 pub use names::{lb_arch_count, lb_arch_name, lb_version};

@@ -220,6 +220,39 @@ fn attention_of_other_shapes() {
     }
 }
 
+/// Both products by the matrix unit that reads B from shared memory: what the first one leaves in registers is the second one's A as it stands.
+#[test]
+fn attention_by_a_unit() {
+    let arch = "sm_90a";
+    for (rows, keys, threads) in [(64, 64, 128), (128, 64, 256), (64, 128, 128)] {
+        let source = attention_of(rows, keys, threads);
+        let text = try_kernel_text(&source, arch).unwrap_or_else(|e| panic!("{rows} {keys} {threads}: {e}\n{source}"));
+        Assembler::of(arch).assemble(&text, arch).unwrap_or_else(|said| panic!("{said}\n{text}"));
+        let units: Vec<&str> = text.lines().filter(|l| l.contains("wgmma.mma_async")).collect();
+        assert!(!text.contains("mma.sync") && !units.is_empty(), "{rows} {keys} {threads}\n{text}");
+        // A from registers is a second list of them.
+        assert!(units.iter().all(|l| l.matches('{').count() == 2), "{rows} {keys} {threads}\n{text}");
+        assert!(!text.contains("st.shared") && !text.contains("stmatrix"), "{rows} {keys} {threads}\n{text}");
+        let run = |text: &str, keys: u32| attention(arch, (text, &kernel_maps(&source, arch)), threads, (rows, 64), 0, keys).map(|(wrong, _)| wrong);
+        assert_eq!(run(&text, 2 * keys), Ok(0), "{rows} {keys} {threads}\n{text}");
+        if rows * keys > 64 * 64 {
+            continue;
+        }
+        with_kernel(&source, arch, |program, compiled, text| {
+            check::plan(&TABLES, program, &compiled.plan).unwrap_or_else(|v| panic!("{v:?}"));
+            check::order(&TABLES, program, compiled).unwrap_or_else(|v| panic!("{v:?}\n{text}"));
+        });
+        // What orders registers around each of the two.
+        let lines: Vec<&str> = text.lines().collect();
+        let around: Vec<usize> = (0..lines.len()).filter(|k| ["wgmma.fence", "wgmma.commit", "wgmma.wait"].iter().any(|w| lines[*k].contains(w))).collect();
+        assert_eq!(around.len(), 6, "{text}");
+        for at in around {
+            let less: String = lines.iter().enumerate().filter(|(k, _)| *k != at).map(|(_, l)| format!("{l}\n")).collect();
+            assert!(!matches!(run(&less, 128), Ok(0)), "without line {at}: {}", lines[at]);
+        }
+    }
+}
+
 /// The checker passes what it can see of them.
 #[test]
 fn the_checker_passes() {

@@ -5,7 +5,8 @@ use crate::table::{Align, Table};
 use crate::tables::status;
 use lanebook::emit::step::Purpose;
 use lanebook::ir::Op;
-use lanebook::plan::End;
+use lanebook::plan::{End, Figures};
+use lanebook_tables::Status;
 use std::fmt::Write;
 
 /// Steps of one purpose, for people.
@@ -44,16 +45,22 @@ impl Report<'_> {
         for op in self.program.inside(self.compiled.function) {
             let head = [self.line(op).to_string(), operation(self.program, op)];
             let address = || format!("{} + {}", self.steps(op, Purpose::FirstAddress), self.steps(op, Purpose::FurtherAddress));
-            if let Some(m) = plan.move_of(op) {
-                let second = m.second.map_or_else(String::new, |id| format!(" + {}", self.atom(id)));
-                let c = m.figures.conflicts;
-                let [passes, least, extra, banks] = match m.bank_status {
+            let row = |atom: String, figures: &Figures, model: Option<Status>, address: String| {
+                let c = figures.conflicts;
+                let [passes, least, extra, banks] = match model {
                     Some(s) => [c.transactions.to_string(), c.least.to_string(), c.extra().to_string(), status(s).to_string()],
                     None => ["-".into(), "-".into(), "-".into(), "-".into()],
                 };
-                let tail =
-                    [format!("{}{second}", self.atom(m.atom)), m.figures.count.to_string(), passes, least, extra, banks, address(), slots(m.figures.cost)];
-                table.row(head.into_iter().chain(tail));
+                [atom, figures.count.to_string(), passes, least, extra, banks, address, slots(figures.cost)]
+            };
+            if let Some(m) = plan.move_of(op) {
+                let second = m.second.map_or_else(String::new, |id| format!(" + {}", self.atom(id)));
+                table.row(head.into_iter().chain(row(format!("{}{second}", self.atom(m.atom)), &m.figures, m.bank_status, address())));
+            } else if let Some(e) = plan.exchange_of(op) {
+                // Out to shared memory, and back in another distribution.
+                table.row(head.into_iter().chain(row(self.atom(e.store.atom).to_string(), &e.store.figures, e.store.bank_status, address())));
+                let again = [String::new(), "  and back".into()];
+                table.row(again.into_iter().chain(row(self.atom(e.load.atom).to_string(), &e.load.figures, e.load.bank_status, "-".into())));
             } else if let Some(p) = plan.product_of(op) {
                 let dash = || "-".to_string();
                 let tail = [self.product(p), p.product.count().to_string(), dash(), dash(), dash(), dash(), dash(), dash()];
@@ -79,6 +86,11 @@ impl Report<'_> {
                 if m.figures.segments > 0 {
                     let _ = writeln!(out, "    touches {} segments of 32 B of global memory an instruction", m.figures.segments);
                 }
+            } else if let Some(e) = plan.exchange_of(op) {
+                let _ = writeln!(out, "  {}: {}", self.line(op), operation(self.program, op));
+                let _ = writeln!(out, "    from registers, {} a lane: {}", e.from.registers(), super::words::fragment(&e.from));
+                let _ = writeln!(out, "    over {}", self.end(End::Shared(e.alloc)));
+                let _ = writeln!(out, "    to   registers, {} a lane: {}", e.to.registers(), super::words::fragment(&e.to));
             } else if let Some(p) = plan.product_of(op) {
                 let s = p.product.shape;
                 let (m, n, k) = p.product.counts();

@@ -44,7 +44,22 @@ impl Report<'_> {
             let lies = interleave.map_or("none (0)".into(), |i| format!("{} ({})", i.name, of(i.codes)));
             let _ = writeln!(out, "    box {boxed}, element strides {steps}, swizzle {} ({swizzle}), interleave {lies}", mode.name);
         }
+        out.push_str(&self.completions());
+        out
+    }
+
+    /// The objects that copies and products complete on.
+    fn completions(&self) -> String {
+        let (plan, mut out) = (&self.compiled.plan, String::new());
         for object in 0..plan.completions {
+            let size = self.tables.units.completions.iter().find(|c| self.arch.features.contains(&c.feature)).map_or(0, |c| u32::from(c.bytes));
+            let at = plan.completion_offset + size * u32::from(object);
+            if plan.tensor_completion() == Some(object) {
+                let products = plan.products.iter().filter(|p| p.tensor.is_some());
+                let lines: Vec<String> = products.map(|p| self.program.place(p.op).line.to_string()).collect();
+                let _ = writeln!(out, "  completion object {object} at byte {at} of shared memory: the products of line {}", lines.join(" and "));
+                continue;
+            }
             let moves: Vec<_> = plan.moves.iter().filter(|m| m.tiled.is_some_and(|t| t.completion == Some(object))).collect();
             let lines: Vec<String> = moves.iter().map(|m| self.program.place(m.op).line.to_string()).collect();
             let bytes: u64 = moves
@@ -52,8 +67,6 @@ impl Report<'_> {
                 .filter_map(|m| if let lanebook::plan::End::Shared(k) = m.to { plan.allocs.get(usize::from(k)) } else { None })
                 .map(|a| a.shape.bytes())
                 .sum();
-            let size = self.tables.units.completions.iter().find(|c| self.arch.features.contains(&c.feature)).map_or(0, |c| u32::from(c.bytes));
-            let at = plan.completion_offset + size * u32::from(object);
             let _ = writeln!(out, "  completion object {object} at byte {at} of shared memory: the copies of line {}, {bytes} B a phase", lines.join(" and "));
         }
         out

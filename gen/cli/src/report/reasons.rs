@@ -20,7 +20,9 @@ pub fn sentence(why: Reject) -> String {
         Reject::NotNative => "is no machine instruction here, the assembler would expand it".into(),
         Reject::Tensor { rule, found, needed } => tensor(rule, found, needed),
         Reject::Descriptor => "a matrix unit reads this tile, and no descriptor of it describes such a layout".into(),
-        Reject::Accumulator => "leaves its sums in tensor memory, and these do not begin with zeros or are needed before all is added up".into(),
+        Reject::Accumulator => {
+            "leaves its sums in tensor memory, and these do not begin with zeros or something else touches them before all is added up".into()
+        }
         Reject::Columns { need, have } => format!("needs {need} columns of tensor memory, a block has {have}"),
         Reject::Form => "addresses memory in a way that this movement cannot use".into(),
         Reject::Size => "is beyond the planner's limits for this tile".into(),

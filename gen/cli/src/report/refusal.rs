@@ -7,9 +7,9 @@ use lanebook::compile::Error;
 use lanebook::emit::EmitError;
 use lanebook::emit::step::{Missing, StepError};
 use lanebook::ir::{self, EncodingFault, ErrorKind, Lexeme, Op, Program};
-use lanebook::plan::{PlanError, Unscaled, Unwritable};
+use lanebook::plan::{PlanError, Reject, Unscaled, Unwritable};
 use lanebook_gen::suggest::nearest;
-use lanebook_tables::{Arch, DtypeId, Isa, Tables};
+use lanebook_tables::{Arch, DtypeId, Isa, SourceId, Tables, TensorUse};
 
 /// What is wrong with a layout in Triton's notation.
 fn encoding(fault: EncodingFault) -> String {
@@ -217,7 +217,11 @@ fn of_plan(tables: &Tables<'_>, arch: &Arch<'_>, program: &Program<'_, '_>, sour
         ),
         PlanError::NoMover { op, why } => {
             let problem = Problem::refused(format!("no instruction of {} can do this movement", arch.name), reasons::remedy(why).replace("ARCH", arch.name));
-            here(problem, op, format!("the nearest one {}", reasons::sentence(why)))
+            let cited = match why {
+                Reject::Tensor { .. } => cite(tables, tables.units.tensor_maps.iter().filter(|m| arch.features.contains(&m.feature)).flat_map(|m| m.sources)),
+                _ => String::new(),
+            };
+            here(problem, op, format!("the nearest one {}{cited}", reasons::sentence(why)))
         }
         PlanError::Conflict { op } => here(
             Problem::refused(
@@ -262,13 +266,27 @@ fn of_plan(tables: &Tables<'_>, arch: &Arch<'_>, program: &Program<'_, '_>, sour
                 "use a smaller tile of the product, or fewer products at once",
             ),
             op,
-            format!("with this one {need} columns are needed"),
+            {
+                let tiles = tables.units.tensor_tiles.iter().filter(|t| arch.features.contains(&t.feature) && t.purpose == TensorUse::Accumulator);
+                format!("with this one {need} columns are needed{}", cite(tables, tiles.flat_map(|t| t.sources)))
+            },
         ),
         PlanError::Capacity { pool, capacity } => {
             Problem::refused(format!("the program is too large: more than {capacity} {}", format!("{pool:?}").to_lowercase()), "split the program")
         }
         other => Problem::internal(format!("{other:?}"), "report this with the program"),
     }
+}
+
+/// Where rules come from, by the keys of the tables, each once.
+fn cite<'t>(tables: &Tables<'_>, sources: impl Iterator<Item = &'t SourceId>) -> String {
+    let mut keys: Vec<&str> = Vec::new();
+    for key in sources.filter_map(|id| tables.sources.get(id.index())).map(|s| s.key) {
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    format!("; source: {}", keys.join(", "))
 }
 
 fn threads(program: &Program<'_, '_>) -> i64 {

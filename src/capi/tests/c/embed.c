@@ -74,6 +74,44 @@ static void mistakes(void) {
     CHECK(lb_scratch_bytes(TEXT("sm_8")) == 0 && lb_scratch_bytes(0, 3) == 0);
 }
 
+/* The maps of the GEMM: as its program and plan say, checked against each other, and what is refused. */
+static void maps(void) {
+    const uint8_t *arch = (const uint8_t *)"sm_90a";
+    size_t need = lb_scratch_bytes(arch, 6), n = (size_t)(gemm_end - gemm_start), count = 77;
+    lb_tensor_map m[4];
+    lb_error e;
+#define MAPS(f, out, room, counted) lb_compile_maps(gemm_start, n, arch, 6, scratch, need, f, 0, out, room, counted, &e)
+    kept_bytes = sink_calls = 0;
+    CHECK(MAPS(sink, m, 4, &count) == LB_OK && count == 2 && begins(".version", 8));
+    for (size_t k = 0; k < count; k++) {
+        /* A pointer, two extents and a stride for each of three memrefs, three numbers, then the maps of the first two. */
+        CHECK(m[k].parameter == 15 + k && m[k].bytes == 128 && m[k].align == 64 && m[k].offset % 64 == 0 && m[k].argument == k);
+        CHECK(m[k].pointer_parameter == 4 * k && m[k].element == 6 && m[k].element_bytes == 2 && m[k].interleave == 0 && m[k].rank == 2);
+        lb_tensor_dim in = m[k].dims[0], out = m[k].dims[1];
+        CHECK(in.extent == 0 && in.extent_parameter == 4 * k + 2 && in.stride_bytes == 2 && in.stride_parameter == LB_NO_PARAMETER && in.argument_dim == 1);
+        CHECK(out.extent == 0 && out.extent_parameter == 4 * k + 1 && out.stride_bytes == 0 && out.stride_parameter == 4 * k + 3 && out.argument_dim == 0);
+        CHECK(in.element_stride == 1 && out.element_stride == 1 && in.reserved == 0 && m[k].reserved == 0);
+        /* A row of the box is as wide as its swizzle mode's. */
+        CHECK(m[k].swizzle >= 1 && m[k].swizzle <= 3 && in.box_extent * 2 == 16u << m[k].swizzle);
+        CHECK(out.box_extent == (k ? 64 : 128));
+    }
+    CHECK(m[1].offset == m[0].offset + 128);
+    /* The text is the same without the question, and the answer without the text. */
+    size_t whole = kept_bytes;
+    lb_tensor_map again[2];
+    CHECK(lb_compile(gemm_start, n, arch, 6, scratch, need, sink, 0, &e) == LB_OK && kept_bytes == 2 * whole && memcmp(kept, kept + whole, whole) == 0);
+    sink_calls = 0;
+    CHECK(MAPS(0, again, 2, &count) == LB_OK && count == 2 && memcmp(m, again, sizeof again) == 0);
+    count = 77;
+    CHECK(MAPS(sink, m, 1, &count) == LB_ROOM && e.numbers[0] == 2 && e.numbers[1] == 1 && count == 77 && sink_calls == 0);
+    CHECK(MAPS(sink, 0, 0, &count) == LB_ROOM && e.numbers[0] == 2 && sink_calls == 0);
+    CHECK(MAPS(sink, 0, 1, &count) == LB_ARGUMENT && e.numbers[0] == 9);
+    CHECK(MAPS(sink, m, SIZE_MAX, &count) == LB_ARGUMENT && e.numbers[0] == 9);
+    CHECK(MAPS(sink, (lb_tensor_map *)(scratch + 64), 2, &count) == LB_ARGUMENT && e.numbers[0] == 9);
+    CHECK(MAPS(sink, m, 4, 0) == LB_ARGUMENT && e.numbers[0] == 11);
+    CHECK(lb_compile_maps(gemm_start, n, TEXT("sm_80"), scratch, need, 0, 0, 0, 0, &count, &e) == LB_OK && count == 0);
+}
+
 static void layouts(void) {
     lb_error e; uint64_t size = 0; int64_t at = 0;
     uint64_t flat[] = {5}, two[] = {1, 2}, far[] = {16};
@@ -96,6 +134,7 @@ static void run(void) {
     compile(TEXT("sm_80"), ".version", 8);
     compile(TEXT("gfx950"), "    .amdgcn_target", 18);
     mistakes();
+    maps();
     layouts();
     PUT(1, "as the header says\n");
     leave(0);
