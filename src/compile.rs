@@ -3,7 +3,7 @@
 use crate::assign::mover::Mover;
 use crate::assign::{Workspace, choose};
 use crate::emit::step::{LoopSpan, Pattern, Step, StepError, Steps, Virtual};
-use crate::emit::{Address, Advance, Context, EmitError, Held, Kernel, Lookup, Param, TextError, parameters};
+use crate::emit::{Address, Advance, Context, EmitError, Held, Kernel, Lookup, Param, TextError, Thrift, parameters};
 use crate::expr::{Arena, Choice, ExprId, Node, Reg, SelectScratch, Selector, SimplifyScratch, Variable};
 use crate::ir::{Op, Program};
 use crate::place::place;
@@ -338,18 +338,24 @@ impl<'s> Planned<'s> {
         }
         let lookup = Lookup { tables, arch: machine, isa };
         let mut frame = frame;
-        let mut slices = false;
+        let mut thrift = Thrift::None;
         let usage = loop {
             held.clear();
             addresses.clear();
             advances.clear();
             let room = Steps::new(steps, tuples, patterns, loops);
-            walk(lookup, program, &plan, function, room, params, (held, addresses, advances), frame.again(), slices)?;
-            match crate::emit::registers::allocate(tables, isa, steps, tuples, patterns, loops) {
-                Ok(usage) => break usage,
-                // Once more with operands of products loaded piece by piece.
-                Err(StepError::Pool { .. }) if !slices => slices = true,
-                Err(e) => return Err(EmitError::Step(e).into()),
+            let walked = walk(lookup, program, &plan, function, room, params, (held, addresses, advances), frame.again(), thrift);
+            let error = match walked {
+                Ok(()) => match crate::emit::registers::allocate(tables, isa, steps, tuples, patterns, loops) {
+                    Ok(usage) => break usage,
+                    Err(e) => Error::Emit(EmitError::Step(e)),
+                },
+                Err(e) => e,
+            };
+            // Once more with fewer registers at once, as far as that goes.
+            match (error, thrift.more()) {
+                (Error::Emit(EmitError::Step(StepError::Pool { .. })), Some(more)) => thrift = more,
+                (e, _) => return Err(e),
             }
         };
         crate::emit::finish::finish(tables, machine, isa, steps, patterns, finished).map_err(EmitError::Step)?;
@@ -402,7 +408,7 @@ fn walk(
     params: &VecView<Param>,
     lists: (&mut VecView<Held>, &mut VecView<Address>, &mut VecView<Advance>),
     frame: Frame<'_>,
-    slices: bool,
+    thrift: Thrift,
 ) -> Result<(), Error> {
     let tables = lookup.tables;
     let Frame { nodes, variables, buckets, forward, uses, counts, work, memo, choice, registers } = frame;
@@ -420,7 +426,7 @@ fn walk(
         lists,
         registers,
     );
-    context.slices = slices;
+    context.thrift = thrift;
     Ok(context.function(function)?)
 }
 

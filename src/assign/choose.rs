@@ -57,6 +57,8 @@ pub struct Staged {
 
 /// Most registers of one tile that a lane can hold.
 pub(super) const MAX_REGISTERS: u16 = u8::MAX as u16;
+/// Most registers of a product's input that is never whole.
+pub(super) const MAX_SLICED: u16 = 4 * MAX_REGISTERS;
 /// Most (matrix atom, split over warps) candidates of one product.
 pub(super) const MAX_PRODUCTS: usize = 192;
 

@@ -1,6 +1,6 @@
 //! Deciding: matrix atoms with their split over warps, and the width of tiles that no product fixes.
 
-use super::choose::{Chooser, MAX_PRODUCTS, MAX_REGISTERS, MovementEnd, full};
+use super::choose::{Chooser, MAX_PRODUCTS, MAX_REGISTERS, MAX_SLICED, MovementEnd, full};
 use super::evaluate::Setting;
 use super::flow::{across, spread};
 use super::in_shared::MAX_UNIT_USES;
@@ -60,6 +60,7 @@ impl Chooser<'_, '_, '_, '_> {
             true => 0,
             false => u32::try_from(input_bits.checked_div(u64::from(self.plan.threads).saturating_mul(32)).unwrap_or(0)).unwrap_or(u32::MAX),
         };
+        let stays = [a, b].map(|input| self.stays(op, input));
         // Cost of the products themselves and of the registers they hold: known without looking at any movement.
         let own = |product: &Product| {
             let each = u32::from(product.cycles).saturating_mul(w.matrix_cycle).saturating_add(w.instruction);
@@ -72,16 +73,25 @@ impl Chooser<'_, '_, '_, '_> {
                 let pool = class(operand).and_then(|id| isa.classes.get(id.index())).map_or(0, |c| u32::from(c.pool.1));
                 if pool == 0 { u32::MAX } else { pool }
             };
-            let (a, d) = (product.shape.a, product.shape.d);
-            let over = match class(a) == class(d) {
-                true => held.saturating_add(passing).saturating_sub(pool(a)),
-                false => inputs.saturating_add(passing).saturating_sub(pool(a)).saturating_add(output.saturating_sub(pool(d))),
+            let (shape_a, d) = (product.shape.a, product.shape.d);
+            // An input from outside the loop is there as well while the loop's other products have theirs.
+            let stays = stays.into_iter().zip([&product.a, &product.b]).zip(product.shared);
+            let stays = stays.fold(0u32, |sum, ((stays, f), shared)| if stays && !shared { sum.saturating_add(u32::from(f.registers())) } else { sum });
+            let beside = passing.max(stays);
+            let over = match class(shape_a) == class(d) {
+                true => held.saturating_add(beside).saturating_sub(pool(shape_a)),
+                false => inputs.saturating_add(beside).saturating_sub(pool(shape_a)).saturating_add(output.saturating_sub(pool(d))),
             };
             let cost = product.count().saturating_mul(each).saturating_mul(w.loop_trips.max(1)).saturating_add(held.saturating_mul(w.register));
             // Loads from tensor memory stand behind the loop.
             let fetched = product.tensor.map_or(0, |t| output.checked_shr(u32::from(t.registers)).unwrap_or(0));
             let cost = cost.saturating_add(fetched.saturating_mul(w.instruction));
             cost.saturating_add(over.saturating_mul(w.register).saturating_mul(OVERFULL))
+        };
+        let pooled = |product: &Product| {
+            let class = |operand: u8| tables.atom(product.atom).and_then(|atom| atom.operands.get(usize::from(operand))).map(|o| o.class);
+            let shape = product.shape;
+            [shape.a, shape.b].into_iter().all(|k| class(k).and_then(|id| isa.classes.get(id.index())).is_some_and(|c| c.pool.1 != 0))
         };
         let is_native = |id| arch.atoms.iter().any(|have| have.atom == id && have.native);
         let numbers = self.candidates();
@@ -90,10 +100,16 @@ impl Chooser<'_, '_, '_, '_> {
         let may_stay = self.accumulator_home(op).is_some();
         let mut order: heapless::Vec<(u32, u16), MAX_PRODUCTS> = heapless::Vec::new();
         let mut why = self.why_unscaled(op).unwrap_or(PlanError::NoMatrixAtom(op));
-        for native in [true, false] {
-            // What the assembler would expand is no machine instruction: only where there is none.
+        let kept = (self.plan.losers.len(), self.plan.losers_dropped);
+        // Inputs of more registers than a tuple has come slice by slice, from a pool that holds no more of them at once: the last resort on a machine.
+        // What the assembler would expand is no machine instruction: only where there is none.
+        for (native, most) in [(true, MAX_REGISTERS), (true, MAX_SLICED), (false, MAX_REGISTERS)] {
             if !order.is_empty() {
                 break;
+            }
+            if most == MAX_SLICED {
+                self.plan.losers.truncate(kept.0);
+                self.plan.losers_dropped = kept.1;
             }
             for number in 0..numbers {
                 let Some(product) = self.candidate(op, number).filter(|p| is_native(p.atom) == native) else { continue };
@@ -110,7 +126,7 @@ impl Chooser<'_, '_, '_, '_> {
                     }
                 }
                 let registers = product.in_registers().map(Fragment::registers).max().unwrap_or(0);
-                if registers > MAX_REGISTERS {
+                if registers > if pooled(&product) && product.c.registers() <= MAX_REGISTERS { most } else { MAX_REGISTERS } {
                     let fewest = if let PlanError::Registers { registers, .. } = why { registers } else { u16::MAX };
                     why = PlanError::Registers { op, registers: registers.min(fewest), most: MAX_REGISTERS };
                     let what = named(&product);
@@ -199,6 +215,22 @@ impl Chooser<'_, '_, '_, '_> {
         let ends = [given(self.plan, in_a, a)?, given(self.plan, in_b, b)?, index(self.plan, c)?, index(self.plan, d)?];
         let capacity = self.plan.products.capacity();
         self.plan.products.push(ProductPlan { op, product, ends, shared: [None; 2], scales, tensor: None }).map_err(|_| full(PlanPool::Products, capacity))
+    }
+
+    /// Whether an input of a product was there before the product's loop began.
+    fn stays(&self, product: Op, input: Value) -> bool {
+        let (program, block) = (self.program, self.program.block_of(product));
+        let mut at = input;
+        while let Some(def) = program.def_op(at) {
+            if program.block_of(def) != block {
+                return true;
+            }
+            match (program.role(def), program.operand(def, 0)) {
+                (OpRole::Transpose | OpRole::Convert, Some(from)) => at = from,
+                _ => break,
+            }
+        }
+        false
     }
 
     /// What everything costs with a product's tiles placed.

@@ -286,7 +286,15 @@ impl Context<'_, '_, '_, '_> {
             self.advance(op, reg, global, outer_bytes, innermost)?;
             let mut known: heapless::Vec<(Delta, ExprId), 64> = heapless::Vec::new();
             let least = least_lead(&global.map, &plan.fit);
+            let rows = self.strides(plan, view, &global.map);
+            if let Some(rows) = &rows {
+                self.prepare_strides(op, view.number, rows, outer_bytes)?;
+            }
             return self.for_each_delta(plan, &global.map, 0, view.offset, |this, d, is_first| {
+                let d = if rows.is_some() { Delta { lead: 0, ..d } } else { d };
+                if rows.is_some() && this.address(op, view.number, Some(d)).is_some() {
+                    return Ok(());
+                }
                 this.steps.purpose = if is_first { Purpose::FirstAddress } else { Purpose::FurtherAddress };
                 let reg = match nearest(&known, d, least) {
                     // One step from an offset that is there already: the step is the same in all lanes.

@@ -137,8 +137,10 @@ pub struct Context<'a, 't, 'p, 's> {
     pub elected: Option<Reg>,
     /// Next label.
     pub label: u16,
-    /// Operands of products are loaded slice by slice where they can be: fewer registers at once.
-    pub slices: bool,
+    /// How far emission goes for fewer registers.
+    pub thrift: super::slices::Thrift,
+    /// The scalar base that an outer step of a global tile has been added to last.
+    pub stride: Option<super::stride::Stride>,
     /// What a kernel with accumulators in tensor memory keeps.
     pub tensor: Option<super::tensor::TensorFrame>,
 }
@@ -182,7 +184,8 @@ impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
             completions: heapless::Vec::new(),
             elected: None,
             label: 0,
-            slices: false,
+            thrift: super::slices::Thrift::None,
+            stride: None,
             tensor: None,
         }
     }

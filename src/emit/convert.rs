@@ -1,7 +1,7 @@
 //! Conversions between distributions, and what warps leave for each other: store, order, load.
 
 use super::context::{Context, EmitError};
-use super::movement::register_class;
+use super::movement::{data_operand, register_class};
 use super::step::{Missing, Purpose, StepError, int, slot};
 use super::sync::{Open, Touched};
 use crate::expr::Reg;
@@ -59,6 +59,8 @@ impl Context<'_, '_, '_, '_> {
         let (given, target) = (exchange.from, exchange.to);
         self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
         let [store, load] = exchange.moves();
+        let data = data_operand(self.machine.tables.atom(store.atom).ok_or(refuse)?).ok_or(refuse)?;
+        let from = self.suited(op, from, data)?;
         let from = if u16::from(from.count) == given.registers() { from } else { self.unpack(op, from, &given)? };
         self.half(op, &store, from, open)?;
         let class = register_class(self.machine.tables.atom(load.atom)).ok_or(refuse)?;

@@ -44,6 +44,11 @@ impl Context<'_, '_, '_, '_> {
         };
         let own = unit(doer(tables, arch, self.program.op_name(op), operands.len(), from.ok_or(refuse)?, to)).ok_or(refuse)?;
         let def = own.atom.operands.iter().find(|o| o.role == Role::Def).ok_or(refuse)?;
+        for (source, number) in operands.iter_mut().zip(own.atom.does.ok_or(refuse)?.uses.iter().step_by(usize::from(own.pack.max(1)))) {
+            let operand = own.atom.operands.get(usize::from(*number)).ok_or(refuse)?;
+            let reg = self.suited(op, source.registers(), operand)?;
+            *source = source.in_registers(reg);
+        }
         let (_, fragment) = self.plan.fragment_of(result).ok_or(refuse)?;
         let loose = fragment.loose;
         // Elements of a result register, and how many of them the atom makes.

@@ -81,6 +81,18 @@ impl<'t> Lookup<'t> {
 }
 
 impl<'t> Lookup<'t> {
+    /// An atom for `d = a + b` on pairs of a class, `b` being one register that is extended by zeros.
+    #[must_use]
+    pub fn add_extended(&self, class: ClassId, b: ClassId) -> Option<AtomId> {
+        self.atoms()
+            .find(|(_, a)| {
+                let sum = matches!(*a.means, [TermNode::Op(IndexOp::Add64, 2), TermNode::Operand(1), TermNode::Op(IndexOp::Extend64, 1), TermNode::Operand(2)]);
+                let is = |k: usize, class: ClassId, count: u8| a.operands.get(k).is_some_and(|o| o.class == class && o.registers == count);
+                sum && is(0, class, 2) && is(1, class, 2) && is(2, b, 1)
+            })
+            .map(|(id, _)| id)
+    }
+
     /// An atom that shifts a register of a class right by a number, and the numbers of the operands for the register and the shift.
     #[must_use]
     pub fn shift_right(&self, class: ClassId, by: i64) -> Option<(AtomId, usize, usize)> {

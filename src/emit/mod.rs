@@ -25,6 +25,7 @@ mod scaled;
 mod slices;
 mod source;
 pub mod step;
+mod stride;
 mod sync;
 mod tensor;
 mod text;
@@ -39,6 +40,7 @@ pub use text::{Kernel, TextError, write_number, write_signed};
 
 pub(crate) use context::Context;
 pub(crate) use lookup::Lookup;
+pub(crate) use slices::Thrift;
 
 /// Name of the phase whose rules simplify index expressions.
 pub(crate) const SIMPLIFY: &str = "simplify";

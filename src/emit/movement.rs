@@ -136,10 +136,21 @@ impl Context<'_, '_, '_, '_> {
             Some(id) => Some((id, self.machine.tables.atom(id).ok_or(EmitError::Unplanned(op))?)),
             None => None,
         };
+        let mut order = heapless::Vec::new();
+        self.by_rows(&plan, &mut order);
+        let at = |k: u32| order.get(k as usize).map_or(k, |&i| u32::from(i));
         match second {
             None => {
-                for i in 0..plan.fit.count() {
-                    let data = tile.map(|reg| self.tile_part(&plan, reg, i)).transpose()?;
+                for k in 0..plan.fit.count() {
+                    let i = at(k);
+                    let data = match tile {
+                        Some(reg) => Some(self.tile_part(&plan, reg, i)?),
+                        None => None,
+                    };
+                    let data = match (data, data_operand(first)) {
+                        (Some(data), Some(operand)) if matches!(plan.from, End::Registers(_)) => Some(self.suited_part(op, data, operand)?),
+                        (data, _) => data,
+                    };
                     self.instance(&plan, plan.atom, first, i, data)?;
                 }
             }
@@ -155,10 +166,10 @@ impl Context<'_, '_, '_, '_> {
                     for k in 0..batch {
                         let reg = self.steps.tuple(class, count)?;
                         stage.push(reg).map_err(|_| EmitError::Capacity { capacity: 64 })?;
-                        self.instance(&plan, plan.atom, first, done.saturating_add(k), Some(slot(reg)))?;
+                        self.instance(&plan, plan.atom, first, at(done.saturating_add(k)), Some(slot(reg)))?;
                     }
                     for (k, reg) in (0u32..).zip(&stage) {
-                        self.instance(&plan, id, second, done.saturating_add(k), Some(slot(*reg)))?;
+                        self.instance(&plan, id, second, at(done.saturating_add(k)), Some(slot(*reg)))?;
                     }
                     done = done.saturating_add(batch);
                 }
@@ -186,6 +197,12 @@ impl Context<'_, '_, '_, '_> {
             None => Slot::Reg { class, count, first },
             Some(pattern) => Slot::Spread { class, count, first, pattern },
         })
+    }
+
+    /// A part of a tile that an operand takes: itself, or a copy in a class of the operand's.
+    fn suited_part(&mut self, op: Op, part: Slot, operand: &lanebook_tables::Operand<'_>) -> Result<Slot, EmitError> {
+        let Slot::Reg { class, count, first } = part else { return Ok(part) };
+        self.suited(op, Reg { class: ClassId(u16::from(class)), count, first }, operand).map(slot)
     }
 
     /// One instruction of a movement.
@@ -237,10 +254,12 @@ impl Context<'_, '_, '_, '_> {
                 continue;
             }
             let d = delta(&map, &plan.fit, e, start, view.offset);
-            let address = self.address(plan.op, view.number, Some(d)).ok_or(EmitError::Unplanned(plan.op))?;
+            let in_lane = self.in_lane(plan.op, view.number, d);
+            let address = self.address(plan.op, view.number, Some(in_lane)).ok_or(EmitError::Unplanned(plan.op))?;
             set(view.side.operand, slot(address));
             if let Some(base) = view.side.base {
-                let reg = self.address(plan.op, view.number, None).ok_or(EmitError::Unplanned(plan.op))?;
+                self.steps.purpose = Purpose::FurtherAddress;
+                let reg = self.base_at(plan.op, view.number, d.lead.wrapping_sub(in_lane.lead))?;
                 set(base, slot(reg));
             }
             if let Some(field) = view.offset {
@@ -289,7 +308,7 @@ impl Context<'_, '_, '_, '_> {
     }
 }
 
-fn data_operand<'a>(atom: &'a Atom<'a>) -> Option<&'a lanebook_tables::Operand<'a>> {
+pub(super) fn data_operand<'a>(atom: &'a Atom<'a>) -> Option<&'a lanebook_tables::Operand<'a>> {
     let m = atom.movement.as_ref()?;
     let side = [&m.from, &m.to].into_iter().find(|s| s.space == Space::Register)?;
     atom.operands.get(usize::from(side.operand))

@@ -30,14 +30,21 @@ impl Context<'_, '_, '_, '_> {
         let [in_a, in_b] = plan.shared;
         let slices = [self.sliced(op, first), self.sliced(op, second)];
         let [sliced_a, sliced_b] = slices;
-        let ra = if in_a.is_some() || sliced_a.is_some() { None } else { Some(self.tile_of(op, a)?) };
-        let rb = if in_b.is_some() || sliced_b.is_some() { None } else { Some(self.tile_of(op, b)?) };
-        let mut inputs = [ra, rb];
-        let rc = self.tile_of(op, c)?;
         let scales = self.scales_of(op, &plan)?;
         let s = plan.product.shape;
+        let operand = |number: u8| atom.operands.get(usize::from(number)).ok_or(EmitError::Unplanned(op));
+        let mut inputs = [None; 2];
+        let given = [(a, s.a, in_a.is_some() || sliced_a.is_some()), (b, s.b, in_b.is_some() || sliced_b.is_some())];
+        for (input, (value, number, elsewhere)) in inputs.iter_mut().zip(given) {
+            if !elsewhere {
+                let reg = self.tile_of(op, value)?;
+                *input = Some(self.suited(op, reg, operand(number)?)?);
+            }
+        }
+        let held = self.tile_of(op, c)?;
+        let rc = self.suited(op, held, operand(s.c)?)?;
         // In place, if nobody else reads the old accumulator.
-        let alone = self.program.uses(c).count() == 1;
+        let alone = rc != held || self.program.uses(c).count() == 1;
         let rd = if alone { rc } else { self.steps.tuple(rc.class, rc.count)? };
         self.hold(d, rd)?;
         let tied = s.c == s.d;
@@ -60,19 +67,21 @@ impl Context<'_, '_, '_, '_> {
             first: reg.first.wrapping_add(index.wrapping_mul(count)),
         };
         let (nm, nn, nk) = plan.product.counts();
+        let mut loaded = [None; 2];
         for k in 0..nk {
-            for (input, sliced) in inputs.iter_mut().zip(slices) {
-                if let Some(sliced) = sliced
-                    && let Some(slice) = sliced.starts_at(k, nk)
-                {
-                    *input = Some(self.load_slice(op, sliced, slice)?);
-                }
-            }
-            let [ra, rb] = inputs;
             for m in 0..nm {
                 for n in 0..nn {
                     let (ia, ib, ic) = plan.product.blocks((m, n, k));
                     let more = scales.args(op, atom, (ia, ib))?;
+                    for ((input, loaded), (sliced, block)) in inputs.iter_mut().zip(&mut loaded).zip(slices.into_iter().zip([ia, ib])) {
+                        if let Some(sliced) = sliced
+                            && *loaded != Some(sliced.holds(block))
+                        {
+                            *input = Some(self.load_slice(op, sliced, sliced.holds(block))?);
+                            *loaded = Some(sliced.holds(block));
+                        }
+                    }
+                    let [ra, rb] = inputs;
                     let (ia, ib) = (sliced_a.map_or(ia, |s| s.block(ia)), sliced_b.map_or(ib, |s| s.block(ib)));
                     let operand = |this: &Self, side: u8, number: u8, reg: Option<Reg>, block: u16| match reg {
                         Some(reg) => Ok(part(reg, block, registers(number))),

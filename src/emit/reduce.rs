@@ -87,6 +87,9 @@ impl<'t> Context<'_, 't, '_, '_> {
         let def = combine.atom.operands.iter().find(|o| o.role == Role::Def).ok_or(refuse)?;
         let (_, slice) = self.plan.fragment_of(result).ok_or(refuse)?;
         let source = self.source(op, operand)?;
+        let taken = combine.atom.does.and_then(|does| combine.atom.operands.get(usize::from(*does.uses.first()?))).ok_or(refuse)?;
+        let reg = self.suited(op, source.registers(), taken)?;
+        let source = source.in_registers(reg);
         self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
         let out = self.tile(op, def.class, slice)?;
         // Within the lane.

@@ -2,7 +2,8 @@
 //!
 //! Where a kernel would need more registers than there are, the loads whose tile only one product reads are carried
 //! out inside it: each turn over the depth brings its own part of the tile into registers of its own, which are free
-//! again after it. The instructions are the same, in another order.
+//! again after it. The instructions are the same, in another order. Where that is not enough, the operand whose blocks
+//! the product takes one after the other comes block by block.
 
 use super::context::{Context, EmitError};
 use super::movement::register_class;
@@ -27,11 +28,34 @@ pub(super) struct Sliced {
     block: u8,
 }
 
+/// How far emission goes for fewer registers: each step costs instructions.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) enum Thrift {
+    /// Whole tiles, and every address in a register.
+    #[default]
+    None,
+    /// Operands of products by slices of the depth.
+    Depth,
+    /// Also by blocks, and outer steps of global tiles by a scalar base.
+    Most,
+}
+
+impl Thrift {
+    /// The next step.
+    pub(crate) fn more(self) -> Option<Self> {
+        match self {
+            Self::None => Some(Self::Depth),
+            Self::Depth => Some(Self::Most),
+            Self::Most => None,
+        }
+    }
+}
+
 impl Sliced {
-    /// The slice that begins with step `k` of `steps` along the depth.
-    pub(super) fn starts_at(self, k: u16, steps: u16) -> Option<u16> {
-        let each = steps.checked_shr(u32::from(self.bits))?;
-        (k.checked_rem(each)? == 0).then(|| k.checked_div(each))?
+    /// The slice of a block of the tile.
+    pub(super) fn holds(self, block: u16) -> u16 {
+        let low = self.low.saturating_sub(self.block);
+        u16::try_from(low_bits(u32::from(block).checked_shr(u32::from(low)).unwrap_or(0), self.bits)).unwrap_or(u16::MAX)
     }
 
     /// The number of a block of the tile among its slice's blocks.
@@ -111,7 +135,7 @@ impl Context<'_, '_, '_, '_> {
 
     /// How operand `side` (0 = A) of a product is loaded slice by slice; `None` if it is not.
     pub(super) fn sliced(&self, product: Op, side: u8) -> Option<Sliced> {
-        if !self.slices {
+        if self.thrift == Thrift::None {
             return None;
         }
         let plan = self.plan.product_of(product)?;
@@ -125,9 +149,17 @@ impl Context<'_, '_, '_, '_> {
         let atom = self.machine.tables.atom(p.atom)?;
         let block = log2_exact(u64::from(atom.with_columns(p.shape.n)?.registers(number)?))?;
         // The depth's bits follow the block's own; an instruction of the load that spans some of them keeps these together.
-        let end = block.checked_add(p.repeats.2)?;
-        let spanned = movement.fit.tuple.as_slice().iter().filter(|&&bit| (block..end).contains(&bit)).max();
-        let low = spanned.map_or(block, |bit| bit.saturating_add(1));
+        let depth = block.checked_add(p.repeats.2)?;
+        let rows = depth.checked_add(p.repeats.0)?;
+        let after = |from: u8, to: u8| {
+            let spanned = movement.fit.tuple.as_slice().iter().filter(|&&bit| (from..to).contains(&bit)).max();
+            spanned.map_or(from, |bit| bit.saturating_add(1))
+        };
+        let (by_depth, by_rows) = (after(block, depth), after(depth, rows));
+        // The product takes each block of what the instruction calls A once, at one depth after the other: as many slices as blocks load nothing
+        // twice. They are slices where no instruction of the load spans blocks of several depths.
+        let each = number == p.shape.a && self.thrift == Thrift::Most && by_depth == block && (by_rows == depth || depth == block);
+        let (low, end) = if each { (if depth == block { by_rows } else { block }, rows) } else { (by_depth, depth) };
         let bits = end.checked_sub(low).filter(|bits| *bits > 0)?;
         Some(Sliced { load, way, low, bits, block })
     }

@@ -26,6 +26,16 @@ pub(super) struct Source {
 }
 
 impl Source {
+    /// The same elements in other registers.
+    pub(super) fn in_registers(&self, reg: Reg) -> Self {
+        Self { reg, ..self.clone() }
+    }
+
+    /// The registers that hold them.
+    pub(super) fn registers(&self) -> Reg {
+        self.reg
+    }
+
     /// The tile itself, if no register of it stands for several.
     pub(super) fn whole(&self) -> Option<Reg> {
         (!self.one && self.way.is_empty()).then_some(self.reg)

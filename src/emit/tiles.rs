@@ -7,7 +7,7 @@ use crate::expr::Reg;
 use crate::ir::{Op, Value};
 use crate::map::Fragment;
 use crate::plan::End;
-use lanebook_tables::{ClassId, RegisterKind};
+use lanebook_tables::{ClassId, Operand, RegisterKind};
 
 impl Context<'_, '_, '_, '_> {
     /// A fresh register of a class that holds a number.
@@ -36,13 +36,36 @@ impl Context<'_, '_, '_, '_> {
             return Err(EmitError::Carried(op));
         }
         let missing = StepError::NoAtom(Missing::Move(to.class));
-        let atom = self.machine.copy_into(to.class, 1, from.class).ok_or(missing)?;
         let one = |reg: Reg, k: u16| Slot::Reg { class: reg.class.0 as u8, count: 1, first: reg.first.wrapping_add(k) };
         self.steps.purpose = Purpose::Fill;
+        if let Some(atom) = self.machine.copy_into(to.class, 1, from.class) {
+            for k in 0..u16::from(to.count) {
+                self.steps.append(atom, &[one(to, k), one(from, k)])?;
+            }
+            return Ok(());
+        }
+        // Through a register of lanes, where no instruction goes from class to class.
+        let class = self.machine.class(RegisterKind::Vector, 32).filter(|class| *class != to.class && *class != from.class).ok_or(missing)?;
+        let out = self.machine.copy_into(class, 1, from.class).ok_or(missing)?;
+        let into = self.machine.copy_into(to.class, 1, class).ok_or(missing)?;
         for k in 0..u16::from(to.count) {
-            self.steps.append(atom, &[one(to, k), one(from, k)])?;
+            let between = one(self.steps.tuple(class, 1)?, 0);
+            self.steps.append(out, &[between, one(from, k)])?;
+            self.steps.append(into, &[one(to, k), between])?;
         }
         Ok(())
+    }
+
+    /// Registers with what `reg` holds that an operand takes: the same ones, or copies in a class of the operand's.
+    pub(super) fn suited(&mut self, op: Op, reg: Reg, operand: &Operand<'_>) -> Result<Reg, EmitError> {
+        if operand.class == reg.class || operand.also.contains(&reg.class) {
+            return Ok(reg);
+        }
+        let purpose = self.steps.purpose;
+        let copy = self.steps.tuple(operand.class, reg.count)?;
+        self.copy_tile(op, reg, copy)?;
+        self.steps.purpose = purpose;
+        Ok(copy)
     }
 
     /// Registers for the tile that a loop carries, holding its start.
@@ -64,7 +87,10 @@ impl Context<'_, '_, '_, '_> {
     }
 
     pub(super) fn tile(&mut self, op: Op, class: ClassId, fragment: &Fragment) -> Result<Reg, EmitError> {
-        let count = u8::try_from(fragment.registers()).map_err(|_| EmitError::Unplanned(op))?;
+        // More than a tuple can have are more than a pool has.
+        let pool = self.machine.isa.classes.get(class.index()).map_or(0, |c| c.pool.1);
+        let many = if pool == 0 { EmitError::Unplanned(op) } else { StepError::Pool { class, wanted: fragment.registers(), pool }.into() };
+        let count = u8::try_from(fragment.registers()).map_err(|_| many)?;
         Ok(self.steps.tuple(class, count)?)
     }
 

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 const PHASES: &str = include_str!("../../replay/fixtures/lds_phases.jsonl");
 /// What the replay runs.
-const REPLAYED: [&str; 3] = ["gfx90a", "gfx942", "gfx950"];
+const REPLAYED: [&str; 8] = ["gfx908", "gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1100.w64", "gfx1200", "gfx1200.w64"];
 
 fn archs() -> impl Iterator<Item = (&'static str, &'static str)> {
     TABLES.archs.iter().filter(|arch| TABLES.isa(arch.isa).is_some_and(|isa| isa.name == "amdgcn")).map(|arch| (arch.name, arch.target))
@@ -27,7 +27,13 @@ fn params(ids: &[(lanebook_replay::BufferId, u32, u32)], rest: &[u32]) -> Vec<Pa
 }
 
 fn banks(arch: &str) -> BankModel {
-    BankModel::from_jsonl(if arch == "gfx90a" { "gfx942" } else { arch }, PHASES).expect("phases")
+    // What was measured: waves of 64 lanes on CDNA, of 32 on RDNA.
+    let measured = match arch {
+        "gfx90a" => "gfx942",
+        "gfx1200" => "gfx1201",
+        arch => arch,
+    };
+    BankModel::from_jsonl(measured, PHASES).expect("phases")
 }
 
 /// Each either assembles for its own target, or is refused for want of registers or of a matrix instruction; and no kernel is refused
@@ -168,6 +174,13 @@ fn deep_products_are_loaded_slice_by_slice() {
         check::plan(&TABLES, program, &compiled.plan).unwrap_or_else(|v| panic!("{v:?}"));
         check::order(&TABLES, program, compiled).unwrap_or_else(|v| panic!("{v:?}"));
     });
+    // An input of more registers than a tuple has is never whole.
+    let text = gemm(128).replace("128x64", "128x256").replace("64x128", "256x128").replace("step 64", "step 256");
+    with_kernel(&text, arch, |program, compiled, text| {
+        product_is_right(text, arch, 128, (128, 256));
+        check::plan(&TABLES, program, &compiled.plan).unwrap_or_else(|v| panic!("{v:?}"));
+        check::order(&TABLES, program, compiled).unwrap_or_else(|v| panic!("{v:?}"));
+    });
     // One that fits has all its loads first.
     let text = try_kernel_text(&gemm(128), arch).unwrap_or_else(|e| panic!("{e}"));
     assert!(lines_with(&text, "ds_read").last() < lines_with(&text, "v_mfma").first(), "loads between products\n{text}");
@@ -199,7 +212,7 @@ fn large_products_fit() {
 fn transposes_are_right() {
     let (rows, cols) = (128u32, 64u32);
     let a: Vec<f32> = (0..rows * cols).map(|i| i as f32).collect();
-    for arch in REPLAYED {
+    for arch in REPLAYED.into_iter().chain(["gfx1030", "gfx1030.w64"]) {
         let text = try_kernel_text(&example("transpose.tile"), arch).unwrap_or_else(|e| panic!("{arch}: {e}"));
         let mut memory = Memory::new();
         let (ia, ib) = (memory.add_f32("A", &a), memory.add_f32("B", &vec![-1.0; (rows * cols) as usize]));

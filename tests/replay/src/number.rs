@@ -65,6 +65,22 @@ pub fn e4m3_to_f32(bits: u8) -> f32 {
     if bits >> 7 == 1 { -magnitude } else { magnitude }
 }
 
+/// Value of an 8-bit float pattern with `fraction` bits of fraction: e4m3 or e5m2 of OCP, or with one zero, no infinity and a bias
+/// greater by one (`fnuz`).
+pub fn float8(bits: u8, fraction: u32, fnuz: bool) -> f64 {
+    if !fnuz {
+        return if fraction == 3 { e4m3_to_f32(bits).into() } else { e5m2_to_f32(bits).into() };
+    }
+    if bits == 0x80 {
+        return f64::NAN;
+    }
+    let (exponent, low) = (i32::from(bits >> fraction & (0x7f >> fraction)), f64::from(u32::from(bits) & ((1 << fraction) - 1)));
+    let bias = 1 << (6 - fraction);
+    let one = f64::from(1u32 << fraction);
+    let magnitude = if exponent == 0 { low / one * 2f64.powi(1 - bias) } else { (1.0 + low / one) * 2f64.powi(exponent - bias) };
+    if bits >> 7 == 1 { -magnitude } else { magnitude }
+}
+
 /// Value of an 8-bit pattern with 5 bits of exponent and 2 of fraction: the upper half of a binary16.
 pub fn e5m2_to_f32(bits: u8) -> f32 {
     f16_to_f32(u16::from(bits) << 8)
@@ -87,6 +103,15 @@ mod tests {
                 assert_eq!(f32_to_f16(value), bits, "{bits:#x}");
             }
         }
+    }
+
+    #[test]
+    fn eight_bits_of_both_kinds() {
+        // e4m3: 1, the greatest, the least; fnuz has half of each, one more at the top, and no negative zero.
+        assert_eq!([0x38, 0x7e, 0x01].map(|b| float8(b, 3, false)), [1.0, 448.0, 1.0 / 512.0]);
+        assert_eq!([0x38, 0x40, 0x7f, 0x01, 0xc0].map(|b| float8(b, 3, true)), [0.5, 1.0, 240.0, 1.0 / 1024.0, -1.0]);
+        assert_eq!([0x40, 0x7f, 0x01].map(|b| float8(b, 2, true)), [1.0, 57344.0, 1.0 / 131_072.0]);
+        assert!(float8(0x80, 3, true).is_nan() && float8(0x80, 2, true).is_nan() && float8(0x80, 3, false) == 0.0);
     }
 
     #[test]

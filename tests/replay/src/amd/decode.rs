@@ -22,7 +22,7 @@ pub(crate) fn parse(text: &str) -> Result<Program, ParseFault> {
         };
         checker.check(line);
         let target = |label: &str| parts.labels.get(label).copied();
-        let op = decode(line, parts.header.gfx, &target).map_err(fault)?;
+        let op = decode(line, (parts.header.gfx, parts.header.wave), &target).map_err(fault)?;
         checker.check_op(line.line, &op);
         code.push(Stmt { line: line.line, mnemonic: line.mnemonic.clone(), op });
     }
@@ -64,23 +64,28 @@ pub(super) fn want(line: &Line, count: usize) -> Decoded<()> {
     if line.operands.len() == count { Ok(()) } else { Err(format!("expected {count} operands, found {}", line.operands.len())) }
 }
 
-fn decode(line: &Line, gfx: Gfx, target: &dyn Fn(&str) -> Option<usize>) -> Decoded<Op> {
-    let name = line.mnemonic.as_str();
-    let op = if name.starts_with("s_") {
-        scalar(name, line, target)?
+fn decode(line: &Line, (gfx, wave): (Gfx, u32), target: &dyn Fn(&str) -> Option<usize>) -> Decoded<Op> {
+    let known = super::names::older(&line.mnemonic, gfx)?;
+    let name = known.as_str();
+    let op = if name.starts_with("s_wait") {
+        return wait(name, &line.rest, gfx);
+    } else if name.starts_with("s_") {
+        scalar(name, line, gfx, target)?
+    } else if name.starts_with("v_wmma_") {
+        return decode_vector::wmma(name, line, gfx, wave);
     } else if name.starts_with("v_mfma_scale_") {
         return super::scaled::decode(name, line, gfx);
     } else if name.starts_with("v_mfma_") {
         return decode_vector::matrix(name, line, gfx);
     } else if name.starts_with("v_") {
-        return decode_vector::vector(name, line, gfx);
+        return decode_vector::vector(name, line, gfx, wave);
     } else {
         return decode_memory::decode(name, line, gfx);
     };
     Ok(op)
 }
 
-fn scalar(name: &str, line: &Line, target: &dyn Fn(&str) -> Option<usize>) -> Decoded<Op> {
+fn scalar(name: &str, line: &Line, gfx: Gfx, target: &dyn Fn(&str) -> Option<usize>) -> Decoded<Op> {
     let o = &line.operands;
     if name.starts_with("s_load_dword") {
         return decode_memory::scalar_load(name, line);
@@ -108,8 +113,15 @@ fn scalar(name: &str, line: &Line, target: &dyn Fn(&str) -> Option<usize>) -> De
     }
     match name {
         "s_endpgm" => return want(line, 0).map(|()| Op::End),
-        "s_barrier" => return want(line, 0).map(|()| Op::Barrier),
-        "s_waitcnt" => return wait(&line.rest),
+        "s_barrier" if gfx != Gfx::Rdna4 => return want(line, 0).map(|()| Op::Barrier),
+        "s_barrier_signal" | "s_barrier_wait" if gfx == Gfx::Rdna4 => {
+            want(line, 1)?;
+            // -1 is the barrier of the whole group.
+            if int(&o[0])? != -1 {
+                return Err("only the group's barrier is modelled".to_string());
+            }
+            return Ok(if name == "s_barrier_wait" { Op::WaitSignal } else { Op::Signal });
+        }
         "s_nop" => {
             want(line, 1)?;
             let states = int(&o[0])?;
@@ -144,11 +156,31 @@ fn scalar(name: &str, line: &Line, target: &dyn Fn(&str) -> Option<usize>) -> De
     Ok(Op::Scalar { f: entry.f, dst, a, b })
 }
 
-fn wait(rest: &str) -> Decoded<Op> {
-    if let Some(raw) = super::text::number(rest) {
+fn wait(name: &str, rest: &str, gfx: Gfx) -> Decoded<Op> {
+    let most = |count: u32, most: u32| if count <= most { Ok(Some(count)) } else { Err(format!("`{name} {rest}` is out of range")) };
+    if name != "s_waitcnt" {
+        // Not counters of operations: what they wait for has no delay here.
+        if matches!((name, gfx), ("s_wait_alu", Gfx::Rdna4) | ("s_waitcnt_depctr", Gfx::Rdna2 | Gfx::Rdna3)) {
+            return Ok(Op::Hint);
+        }
+        let count = rest.rsplit(' ').next().and_then(|n| n.parse().ok()).ok_or("expected a count")?;
+        return match (name, gfx) {
+            ("s_waitcnt_vscnt", Gfx::Rdna2 | Gfx::Rdna3) if rest.starts_with("null,") => Ok(Op::Wait([None, None, most(count, 63)?, None])),
+            ("s_wait_loadcnt", Gfx::Rdna4) => Ok(Op::Wait([most(count, 63)?, None, None, None])),
+            ("s_wait_dscnt", Gfx::Rdna4) => Ok(Op::Wait([None, most(count, 63)?, None, None])),
+            ("s_wait_storecnt", Gfx::Rdna4) => Ok(Op::Wait([None, None, most(count, 63)?, None])),
+            ("s_wait_kmcnt", Gfx::Rdna4) => Ok(Op::Wait([None, None, None, most(count, 31)?])),
+            _ => Err(format!("`{name}` is no wait of this generation")),
+        };
+    }
+    if gfx == Gfx::Rdna4 {
+        return Err("`s_waitcnt` is no wait of this generation".to_string());
+    }
+    let lds_most = if gfx.is_rdna() { 63 } else { 15 };
+    if let Some(raw) = super::text::number(rest).filter(|_| !gfx.is_rdna()) {
         // gfx9: vmcnt in bits 3:0 and 15:14, expcnt in 6:4, lgkmcnt in 11:8.
         let vm = (raw & 15) | ((raw >> 14) & 3) << 4;
-        return Ok(Op::Wait { vm: Some(vm as u32), lgkm: Some((raw >> 8 & 15) as u32) });
+        return Ok(Op::Wait([Some(vm as u32), Some((raw >> 8 & 15) as u32), None, None]));
     }
     let (mut vm, mut lgkm) = (None, None);
     for word in rest.split(['&', ',', ' ']).map(str::trim).filter(|w| !w.is_empty()) {
@@ -156,12 +188,12 @@ fn wait(rest: &str) -> Decoded<Op> {
         let count: u32 = count.trim().parse().map_err(|_| format!("`{count}` is no count"))?;
         match (counter, count) {
             ("vmcnt", 0..=63) => vm = Some(count),
-            ("lgkmcnt", 0..=15) => lgkm = Some(count),
+            ("lgkmcnt", count) if count <= lds_most => lgkm = Some(count),
             ("expcnt", 0..=7) => {}
             _ => {
                 return Err(format!("`{word}` is no counter of this generation or out of range"));
             }
         }
     }
-    if rest.is_empty() { Err("s_waitcnt needs a counter".to_string()) } else { Ok(Op::Wait { vm, lgkm }) }
+    if rest.is_empty() { Err("s_waitcnt needs a counter".to_string()) } else { Ok(Op::Wait([vm, lgkm, None, None])) }
 }

@@ -1,17 +1,20 @@
 //! Vector and matrix instructions: names and operands to operations.
 
 use super::decode::{Decoded, src, sreg, vreg, want};
-use super::op::{ACC, Element, Gfx, Mfma, Op, Pattern, Src, Wide};
-use super::text::{Line, number};
+use super::op::{ACC, Element, Gfx, Mfma, Op, Pattern, Src, Wide, Wmma};
+use super::text::{Line, Operand, number};
 use super::vector_table;
 
-pub(super) fn vector(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
+pub(super) fn vector(name: &str, line: &Line, gfx: Gfx, wave: u32) -> Decoded<Op> {
     let o = &line.operands;
+    if name == "v_nop" {
+        return want(line, 0).map(|()| Op::Nop { states: 1 });
+    }
     if name == "v_bitop3_b32" {
         return bitop3(line, gfx);
     }
     if name == "v_mov_b32_dpp" {
-        return dpp(line);
+        return dpp(line, gfx);
     }
     if let Some((key, _)) = line.modifiers.first() {
         return Err(format!("modifier `{key}` is not modelled"));
@@ -52,6 +55,10 @@ pub(super) fn vector(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
             want(line, 3)?;
             Ok(Op::WriteLane { dst: vreg(&o[0], 1)?, value: src(&o[1], 1)?, lane: src(&o[2], 1)? })
         }
+        "v_permlane64_b32" if gfx >= Gfx::Rdna3 && wave == 64 => {
+            want(line, 2)?;
+            Ok(Op::OtherHalf { dst: vreg(&o[0], 1)?, src: vreg(&o[1], 1)? })
+        }
         "v_permlane32_swap_b32" | "v_permlane16_swap_b32" if gfx == Gfx::Gfx950 => {
             want(line, 2)?;
             let rows = if name.contains("32_swap") { 32 } else { 16 };
@@ -62,7 +69,7 @@ pub(super) fn vector(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
 }
 
 /// `v_mov_b32_dpp` with all rows and banks written.
-fn dpp(line: &Line) -> Decoded<Op> {
+fn dpp(line: &Line, gfx: Gfx) -> Decoded<Op> {
     want(line, 2)?;
     let (dst, data) = (vreg(&line.operands[0], 1)?, vreg(&line.operands[1], 1)?);
     let mut pattern = None;
@@ -74,6 +81,7 @@ fn dpp(line: &Line) -> Decoded<Op> {
                 Pattern::Quad(list.try_into().map_err(|_| "expected four lanes of four".to_string())?)
             }
             "row_ror" => Pattern::Rotate(value.parse().ok().filter(|n| (1..16).contains(n)).ok_or("expected row_ror:1..15")?),
+            "row_xmask" if gfx.is_rdna() => Pattern::Xor(value.parse().ok().filter(|n| *n < 16).ok_or("expected row_xmask:0..15")?),
             "row_mirror" => Pattern::Mirror,
             "row_half_mirror" => Pattern::HalfMirror,
             other => return Err(format!("modifier `{other}` is not modelled")),
@@ -145,7 +153,7 @@ fn wide(name: &str, line: &Line) -> Decoded<Op> {
 }
 
 /// Matrix forms: name behind `v_mfma_`, M, K, type, generations with their passes.
-const FORMS: [(&str, u32, u32, Element, [u32; 3]); 12] = [
+const FORMS: [(&str, u32, u32, Element, [u32; 3]); 14] = [
     ("f32_16x16x16_f16", 16, 16, Element::F16, [8, 4, 4]),
     ("f32_16x16x16_bf16", 16, 16, Element::Bf16, [0, 4, 4]),
     ("f32_16x16x16_bf16_1k", 16, 16, Element::Bf16, [8, 4, 4]),
@@ -158,7 +166,49 @@ const FORMS: [(&str, u32, u32, Element, [u32; 3]); 12] = [
     ("f32_32x32x16_bf16", 32, 16, Element::Bf16, [0, 0, 8]),
     ("i32_16x16x64_i8", 16, 64, Element::I8, [0, 0, 4]),
     ("i32_32x32x32_i8", 32, 32, Element::I8, [0, 0, 8]),
+    // Eight-bit floats: the two types stand behind.
+    ("f32_16x16x32", 16, 32, Element::E4m3 { fnuz: false }, [0, 4, 4]),
+    ("f32_32x32x16", 32, 16, Element::E4m3 { fnuz: false }, [0, 8, 8]),
 ];
+
+/// A form without the types of eight-bit floats behind it, and these: gfx942's have one zero and no infinity.
+fn eight_bits(spelled: &str, gfx: Gfx) -> (String, Option<[Element; 2]>) {
+    let fnuz = gfx == Gfx::Gfx942;
+    let kind = |word: &str| match word {
+        "fp8" => Some(Element::E4m3 { fnuz }),
+        "bf8" => Some(Element::E5m2 { fnuz }),
+        _ => None,
+    };
+    let mut words = spelled.rsplitn(3, '_');
+    match (words.next().and_then(kind), words.next().and_then(kind), words.next()) {
+        (Some(b), Some(a), Some(form)) => (form.to_string(), Some([a, b])),
+        _ => (spelled.to_string(), None),
+    }
+}
+
+/// RDNA's matrix instructions with results in f32.
+pub(super) fn wmma(name: &str, line: &Line, gfx: Gfx, wave: u32) -> Decoded<Op> {
+    let o = &line.operands;
+    want(line, 4)?;
+    if !line.modifiers.is_empty() {
+        return Err("modifiers of matrix instructions are not modelled".to_string());
+    }
+    let types = name.strip_prefix("v_wmma_f32_16x16x16_").ok_or_else(|| format!("`{name}` is not modelled"))?;
+    let kinds = match (types, gfx) {
+        ("f16", Gfx::Rdna3 | Gfx::Rdna4) => [Element::F16; 2],
+        ("bf16", Gfx::Rdna3 | Gfx::Rdna4) => [Element::Bf16; 2],
+        (_, Gfx::Rdna4) => eight_bits(name, gfx).1.ok_or_else(|| format!("`{name}` is not modelled"))?,
+        _ => return Err(format!("`{name}` is not modelled on this target")),
+    };
+    let mut wmma = Wmma { k: 16, kinds, wave, copies: gfx == Gfx::Rdna3, d: 0, a: 0, b: 0, c: Src::K(0) };
+    (wmma.a, wmma.b) = (vreg(&o[1], wmma.source_regs())?, vreg(&o[2], wmma.source_regs())?);
+    wmma.d = vreg(&o[0], wmma.result_regs())?;
+    wmma.c = match &o[3] {
+        Operand::V { .. } => Src::V(vreg(&o[3], wmma.result_regs())?),
+        other => src(other, 1)?,
+    };
+    Ok(Op::Wmma(wmma))
+}
 
 pub(super) fn matrix(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
     let o = &line.operands;
@@ -174,11 +224,14 @@ pub(super) fn matrix(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
             break;
         }
     }
-    let form = FORMS.iter().enumerate().find(|(_, f)| f.0 == spelled && f.4[gfx as usize] > 0);
+    let at = gfx.cdna().ok_or("RDNA has no such instruction")?;
+    let (spelled, kinds) = eight_bits(&spelled, gfx);
+    let form = FORMS.iter().enumerate().find(|(_, f)| f.0 == spelled && f.4[at] > 0);
     let Some((id, &(_, m, k, kind, passes))) = form else {
         return Err(format!("`{name}` is not modelled on this target"));
     };
-    let mut mfma = Mfma { m, k, kind, passes: passes[gfx as usize], id: id as u32, d: 0, a: 0, b: 0, c: Src::K(0) };
+    let kinds = kinds.unwrap_or([kind; 2]);
+    let mut mfma = Mfma { m, k, kinds, passes: passes[at], id: id as u32, d: 0, a: 0, b: 0, c: Src::K(0) };
     (mfma.a, mfma.b) = (vreg(&o[1], mfma.source_regs())?, vreg(&o[2], mfma.source_regs())?);
     mfma.d = vreg(&o[0], mfma.result_regs())?;
     mfma.c = src(&o[3], mfma.result_regs())?;

@@ -72,6 +72,11 @@ impl Reader<'_> {
         let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || "_.$".contains(c)));
         let word = &rest[..end.unwrap_or(rest.len())];
         self.at += word.len();
+        if word == "max" && self.eat('(') {
+            let first = self.sum(depth + 1)?;
+            let second = if self.eat(',') { self.sum(depth + 1)? } else { return Err("expected `,`".to_string()) };
+            return if self.eat(')') { Ok(first.max(second)) } else { Err("expected `)`".to_string()) };
+        }
         let value = super::text::number(word).or_else(|| (self.symbol)(word));
         value.ok_or_else(|| format!("`{word}` is no number"))
     }
@@ -86,6 +91,7 @@ mod tests {
         let symbol = |name: &str| (name == "n").then_some(13);
         assert_eq!(evaluate("((n+3)/4)*4+8", &symbol), Ok(24));
         assert_eq!(evaluate("-2 * 0x10 - 1", &symbol), Ok(-33));
+        assert_eq!(evaluate("max(3, n) + 1", &symbol), Ok(14));
         assert!(evaluate("1 +", &symbol).is_err());
         assert!(evaluate("m", &symbol).is_err());
         assert!(evaluate("4 4", &symbol).is_err());

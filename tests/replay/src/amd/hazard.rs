@@ -25,7 +25,9 @@
 //! "Other instruction" in row 2 is stricter than LLVM 22: pull request 218363 (open) says that
 //! forwarding the accumulator only works between equal instructions.
 //!
-//! Not modelled: transcendental, SDWA, f64 and exec hazards (no such instruction is executed).
+//! RDNA's hardware waits by itself, but for a matrix instruction's result as A or B of the next one (llc-22: one `v_nop` between).
+//!
+//! Not modelled: what gfx908 owes (LLVM's list for it is another one), and transcendental, SDWA, f64 and exec hazards (no such instruction is executed).
 
 use super::op::{EXEC, Gfx, Mfma, Src};
 use crate::fault::{Clash, FaultKind};
@@ -43,6 +45,7 @@ struct Vector {
     as_c_passes: u32,
     valu: After,
     wide_store: After,
+    wmma: After,
 }
 
 /// The history of one wave.
@@ -76,7 +79,7 @@ impl Hazards {
 
     fn owe(&self, after: After, need: u32, what: impl Fn() -> String) -> Result<(), Clash> {
         let between = self.clock - after;
-        if after == 0 || between >= need {
+        if self.gfx.is_rdna() || self.gfx == Gfx::Gfx908 || after == 0 || between >= need {
             return Ok(());
         }
         let sentence = format!("{}: {need} wait states are needed, there are {between}", what());
@@ -85,6 +88,21 @@ impl Hazards {
 
     fn mfma_distance(&self, passes: u32) -> u32 {
         passes + 3 + u32::from(self.gfx == Gfx::Gfx950 && passes != 2)
+    }
+
+    /// A matrix instruction of RDNA reads a register as A or B.
+    pub fn reads_after_wmma(&self, register: u16) -> Result<(), Clash> {
+        let after = self.vector[register as usize].wmma;
+        if after == 0 || self.clock > after {
+            return Ok(());
+        }
+        let sentence = format!("{} is the result of the matrix instruction just before", super::wave::name(register));
+        Err(Clash::new(FaultKind::MissingWaitStates, sentence))
+    }
+
+    /// Notes a result of a matrix instruction of RDNA; call after [`Hazards::advance`].
+    pub fn did_wmma(&mut self, register: u16) {
+        self.vector[register as usize] = Vector { wmma: self.clock, ..Vector::default() };
     }
 
     /// A vector instruction, load or store reads a vector register.
@@ -175,8 +193,11 @@ impl Hazards {
             let v = self.vector[register as usize];
             let name = || super::wave::name(register);
             self.owe(v.valu, 2, || format!("{} was just written by a vector instruction", name()))?;
-            let need =
-                if v.tuple == (c, n) && v.id == mfma.id { if v.passes == 2 && self.gfx >= Gfx::Gfx942 { 2 } else { 0 } } else { v.passes + self.gfx as u32 };
+            let need = if v.tuple == (c, n) && v.id == mfma.id {
+                if v.passes == 2 && self.gfx >= Gfx::Gfx942 { 2 } else { 0 }
+            } else {
+                v.passes + self.gfx.cdna().unwrap_or(0) as u32
+            };
             self.owe(v.mfma, need, || format!("{} is the result of another matrix instruction, read as C", name()))?;
         }
         Ok(())

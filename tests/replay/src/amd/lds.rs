@@ -1,7 +1,7 @@
 //! LDS reads and writes, plain, paired and transposing.
 
 use super::hazard::User;
-use super::op::{Ds, Op, Part};
+use super::op::{Ds, Op, Part, Queue};
 use super::run::Machine;
 use super::tracked::Tracked;
 use super::vmem::{halves, incoming, keeps_halves, outgoing};
@@ -28,7 +28,7 @@ impl Wave {
                 if f.write {
                     self.check_read(register, User::Memory)?;
                 } else {
-                    self.check_write(register, User::Memory, Some(false))?;
+                    self.check_write(register, User::Memory, Some(Queue::Lgkm))?;
                 }
             }
         }
@@ -81,21 +81,22 @@ impl Wave {
             pending.vector = all.collect();
             pending.vector.iter().for_each(|&r| self.hazards.wrote(r, User::Memory));
         }
-        self.issue(false, pending);
+        self.issue(Queue::Lgkm, pending);
         Ok(())
     }
 
     /// `ds_bpermute_b32`: lane `addr / 4` is read; `ds_permute_b32`: lane `addr / 4` is written.
-    pub(super) fn permute(&mut self, op: &Op) -> Run<()> {
+    pub(super) fn permute(&mut self, m: &Machine<'_, '_>, op: &Op) -> Run<()> {
         let &Op::Permute { pull, dst, addr, data, offset } = op else { unreachable!("a permute") };
         self.check_read(addr, User::Memory)?;
         self.check_read(data, User::Memory)?;
-        self.check_write(dst, User::Memory, Some(false))?;
+        self.check_write(dst, User::Memory, Some(Queue::Lgkm))?;
         self.hazards.advance(1);
         let mut results = Vec::new();
         for lane in self.lanes() {
             let at = self.lane_value(addr, lane, 3)?.value.wrapping_add(offset);
-            let other = at as usize / 4 % LANES;
+            // In waves of 64 lanes RDNA's halves do not see each other.
+            let other = if m.program.header.gfx.is_rdna() { (at as usize / 4 % 32) | (lane & 32) } else { at as usize / 4 % LANES };
             if pull && self.exec() >> other & 1 == 0 {
                 let sentence = format!("lane {lane} pulls from lane {other}, which EXEC switches off");
                 return Err(Clash::new(FaultKind::WarpDivergence, sentence).by(self.thread(lane)));
@@ -109,7 +110,7 @@ impl Wave {
         }
         results.into_iter().for_each(|(lane, value)| self.set_lane(dst, lane, value));
         self.hazards.wrote(dst, User::Memory);
-        self.issue(false, Pending { vector: vec![dst], ..self.pending() });
+        self.issue(Queue::Lgkm, Pending { vector: vec![dst], ..self.pending() });
         Ok(())
     }
 
@@ -117,7 +118,7 @@ impl Wave {
     pub(super) fn lanes_by(&mut self, pattern: super::op::Pattern, dst: u16, data: u16, ds: bool) -> Run<()> {
         let user = if ds { User::Memory } else { User::Dpp };
         self.check_read(data, user)?;
-        self.check_write(dst, if ds { User::Memory } else { User::Valu }, ds.then_some(false))?;
+        self.check_write(dst, if ds { User::Memory } else { User::Valu }, ds.then_some(Queue::Lgkm))?;
         self.hazards.advance(1);
         let mut results = Vec::new();
         for lane in self.lanes() {
@@ -131,8 +132,20 @@ impl Wave {
         results.into_iter().for_each(|(lane, value)| self.set_lane(dst, lane, value));
         self.hazards.wrote(dst, if ds { User::Memory } else { User::Valu });
         if ds {
-            self.issue(false, Pending { vector: vec![dst], ..self.pending() });
+            self.issue(Queue::Lgkm, Pending { vector: vec![dst], ..self.pending() });
         }
+        Ok(())
+    }
+
+    /// `v_permlane64_b32`: the two halves of a wave exchange a register.
+    pub(super) fn other_half(&mut self, dst: u16, src: u16) -> Run<()> {
+        self.full("an exchange of halves")?;
+        self.check_read(src, User::Valu)?;
+        self.check_write(dst, User::Valu, None)?;
+        self.hazards.advance(1);
+        let values: Vec<Tracked> = (0..self.size).map(|lane| self.lane_value(src, lane ^ 32, 3)).collect::<Run<_>>()?;
+        values.into_iter().enumerate().for_each(|(lane, value)| self.set_lane(dst, lane, value));
+        self.hazards.wrote(dst, User::Valu);
         Ok(())
     }
 

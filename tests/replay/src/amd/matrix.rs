@@ -8,7 +8,6 @@ use super::run::Machine;
 use super::tracked::Tracked;
 use super::wave::{LANES, Run, Wave};
 use crate::fault::{Clash, FaultKind};
-use crate::number::{bf16_to_f32, f16_to_f32};
 use crate::report::MatrixEvent;
 use crate::tags::Tag;
 
@@ -37,8 +36,8 @@ impl Wave {
         let (m, k) = (f.m, f.k);
         let mut a = vec![0f64; (m * k) as usize];
         let mut b = a.clone();
-        let a_tags = self.gather(f, f.a, &mut a)?;
-        let b_tags = self.gather(f, f.b, &mut b)?;
+        let a_tags = self.gather(f, f.a, f.kinds[0], &mut a)?;
+        let b_tags = self.gather(f, f.b, f.kinds[1], &mut b)?;
         let mut results = Vec::with_capacity(LANES * n as usize);
         for lane in 0..LANES {
             for register in 0..n {
@@ -50,7 +49,7 @@ impl Wave {
                 let row = &a[(row * k) as usize..((row + 1) * k) as usize];
                 let col = &b[(col * k) as usize..((col + 1) * k) as usize];
                 let sum: f64 = row.iter().zip(col).map(|(x, y)| x * y).sum();
-                results.push(match f.kind {
+                results.push(match f.kinds[0] {
                     Element::I8 => (i64::from(start as i32) + sum as i64) as u32,
                     _ => ((f64::from(f32::from_bits(start)) + sum) as f32).to_bits(),
                 });
@@ -68,7 +67,7 @@ impl Wave {
             block: site.block,
             warp: site.warp,
             shape: [m, m, k],
-            element_bits: f.kind.bits(),
+            element_bits: f.kinds[0].bits(),
             a: a_tags,
             b: b_tags,
             lanes: LANES as u32,
@@ -85,8 +84,8 @@ impl Wave {
     }
 
     /// Fills `values[row or column][k]`; returns the tags in lane and element order.
-    fn gather(&self, f: &Mfma, first: u16, values: &mut [f64]) -> Run<Vec<Tag>> {
-        let bits = f.kind.bits();
+    fn gather(&self, f: &Mfma, first: u16, kind: Element, values: &mut [f64]) -> Run<Vec<Tag>> {
+        let bits = kind.bits();
         let per_register = 32 / bits;
         let mut tags = Vec::new();
         for lane in 0..LANES {
@@ -94,12 +93,7 @@ impl Wave {
                 let word = self.lane_value(first + register, lane, 3)?;
                 for i in 0..per_register {
                     let raw = word.value >> (i * bits) & ((1 << bits) - 1);
-                    let value = match f.kind {
-                        Element::F16 => f16_to_f32(raw as u16).into(),
-                        Element::Bf16 => bf16_to_f32(raw as u16).into(),
-                        Element::I8 => f64::from(raw as u8 as i8),
-                        Element::F8 => crate::number::e4m3_to_f32(raw as u8).into(),
-                    };
+                    let value = kind.value(raw);
                     let (row, k) = source(f.m, f.k, lane as u32, u32::from(register) * per_register + i);
                     values[(row * f.k + k) as usize] = value;
                     tags.push(word.tags[(i * bits / 16) as usize]);

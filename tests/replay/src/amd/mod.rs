@@ -7,6 +7,7 @@ mod expression;
 mod hazard;
 mod lds;
 mod matrix;
+mod names;
 mod objection;
 mod op;
 mod run;
@@ -18,6 +19,7 @@ mod vector;
 mod vector_table;
 mod vmem;
 mod wave;
+mod wmma;
 
 pub(crate) use decode::parse;
 pub(crate) use op::Program;

@@ -2,7 +2,7 @@
 //!
 //! These are judgments, not parse errors: the run reports them before the first instruction.
 
-use super::op::{Header, M0, Op, Place, Src};
+use super::op::{Gfx, Header, M0, Op, Place, Src};
 use super::text::{Line, Operand};
 use crate::fault::FaultKind;
 
@@ -10,15 +10,29 @@ pub(super) struct Checker {
     vgprs: u32,
     agprs: u32,
     sgprs: u32,
+    /// Scalar registers and literals that a vector instruction reads.
+    scalar_reads: usize,
+    /// Tuples of vector registers begin at even ones.
+    even: bool,
+    /// Global offsets reach so far both ways.
+    reach: i64,
     pub objections: Vec<(u32, FaultKind, String)>,
 }
 
 impl Checker {
     pub fn new(header: &Header) -> Self {
+        let rdna = header.gfx.is_rdna();
         Checker {
             vgprs: header.accum_offset.min(header.vgprs),
-            agprs: header.vgprs.saturating_sub(header.accum_offset),
+            agprs: if header.gfx == Gfx::Gfx908 { header.vgprs } else { header.vgprs.saturating_sub(header.accum_offset) },
             sgprs: header.sgprs,
+            scalar_reads: if rdna { 2 } else { 1 },
+            even: !rdna && header.gfx != Gfx::Gfx908,
+            reach: match header.gfx {
+                Gfx::Rdna2 => 2048,
+                Gfx::Rdna4 => 1 << 23,
+                _ => 4096,
+            },
             objections: Vec::new(),
         }
     }
@@ -40,7 +54,7 @@ impl Checker {
                         let sentence = format!("{name}{} lies outside the {limit} registers of its kind that the header declares", first + len - 1);
                         self.object(line.line, FaultKind::RegisterOutsidePool, sentence);
                     }
-                    if len > 1 && first % 2 == 1 && line.mnemonic != "ds_read_b96_tr_b6" {
+                    if self.even && len > 1 && first % 2 == 1 && line.mnemonic != "ds_read_b96_tr_b6" {
                         let sentence = format!("a tuple must start at an even register, not at {name}{first}");
                         self.object(line.line, FaultKind::RegisterOutsidePool, sentence);
                     }
@@ -64,15 +78,21 @@ impl Checker {
                 _ => {}
             }
         }
-        if is_vector && scalars.len() + literals.len() > 1 {
-            let sentence = "a vector instruction of this generation reads one scalar register or literal".to_string();
+        if is_vector && scalars.len() + literals.len() > self.scalar_reads {
+            let sentence = format!("a vector instruction of this generation reads {} scalar registers or literals", self.scalar_reads);
             self.object(line.line, FaultKind::InvalidOperand, sentence);
         }
         let is_scalar = line.mnemonic.starts_with("s_") && !line.mnemonic.starts_with("s_load");
         if is_scalar && literals.len() > 1 {
             self.object(line.line, FaultKind::InvalidOperand, "an instruction carries one literal".to_string());
         }
-        if !literals.is_empty() && is_vector && line.operands.len() > 3 && line.mnemonic != "v_cndmask_b32" && !line.mnemonic.contains("_co_") {
+        if self.scalar_reads == 1
+            && !literals.is_empty()
+            && is_vector
+            && line.operands.len() > 3
+            && line.mnemonic != "v_cndmask_b32"
+            && !line.mnemonic.contains("_co_")
+        {
             let sentence = "the three-source encoding of this generation takes no literal".to_string();
             self.object(line.line, FaultKind::InvalidOperand, sentence);
         }
@@ -89,8 +109,8 @@ impl Checker {
                     let sentence = format!("a buffer offset has 12 bits; the assembler drops the high bits of {}", v.offset);
                     self.object(line, FaultKind::InvalidOperand, sentence);
                 }
-                Place::Flat(_) | Place::Based { .. } if !(-4096..4096).contains(&v.offset) => {
-                    let sentence = format!("a global offset has 13 signed bits, {} does not fit", v.offset);
+                Place::Flat(_) | Place::Based { .. } if !(-self.reach..self.reach).contains(&v.offset) => {
+                    let sentence = format!("a global offset reaches {} bytes both ways, {} does not fit", self.reach, v.offset);
                     self.object(line, FaultKind::InvalidOperand, sentence);
                 }
                 _ => {}

@@ -1,11 +1,14 @@
 //! Decoded AMDGCN: registers, operands, operations.
 
 use super::tracked::Tracked;
+use crate::number::{bf16_to_f32, f16_to_f32, float8};
 
 /// Numbers of the special scalar registers.
 pub(super) const VCC: u8 = 106;
 pub(super) const M0: u8 = 124;
 pub(super) const EXEC: u8 = 126;
+/// Reads as zero, takes everything (here after the assembler's own number for it before gfx11).
+pub(super) const NULL: u8 = 125;
 
 /// Accumulation registers follow the 256 architectural ones.
 pub(super) const ACC: u16 = 256;
@@ -111,7 +114,8 @@ pub(super) struct Ds {
 pub(super) struct Mfma {
     pub m: u32,
     pub k: u32,
-    pub kind: Element,
+    /// Of A and of B.
+    pub kinds: [Element; 2],
     pub passes: u32,
     /// Tells different instructions apart for the accumulator forwarding rule.
     pub id: u32,
@@ -121,26 +125,90 @@ pub(super) struct Mfma {
     pub c: Src,
 }
 
+/// A matrix instruction of RDNA: 16 x 16, and so deep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Wmma {
+    pub k: u32,
+    pub kinds: [Element; 2],
+    pub wave: u32,
+    /// Lanes of both halves hold the same of A and B.
+    pub copies: bool,
+    pub d: u16,
+    pub a: u16,
+    pub b: u16,
+    pub c: Src,
+}
+
+impl Wmma {
+    /// Registers of A (and of B).
+    pub fn source_regs(&self) -> u16 {
+        let lanes = if self.copies { 16 } else { self.wave };
+        (16 * self.k * self.kinds[0].bits() / (lanes * 32)) as u16
+    }
+
+    /// Registers of C (and of D).
+    pub fn result_regs(&self) -> u16 {
+        (256 / self.wave) as u16
+    }
+
+    /// Row (A) or column (B), and k, of element `i` of a lane.
+    pub fn source(&self, lane: u32, i: u32) -> (u32, u32) {
+        if self.copies {
+            return (lane % 16, i);
+        }
+        // Pieces of 8 bytes go to the lower and the upper sixteen lanes in turn; waves of 64 lanes have the upper half of the registers in
+        // their upper half.
+        let each = 64 / self.kinds[0].bits();
+        let held = 16 * self.k / self.wave;
+        let i = i + lane / 32 * held;
+        (lane % 16, i / each * 2 * each + lane / 16 % 2 * each + i % each)
+    }
+
+    /// Row and column of result register `register` of a lane.
+    pub fn result(&self, lane: u32, register: u32) -> (u32, u32) {
+        if self.copies {
+            return (self.wave / 16 * register + lane / 16, lane % 16);
+        }
+        (lane / 32 * 4 + lane / 16 % 2 * 8 + register, lane % 16)
+    }
+}
+
 /// Element types of matrix instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Element {
     F16,
     Bf16,
     I8,
-    /// One of the 8-bit floats.
-    F8,
+    /// OCP, or with one zero and no infinity (fnuz).
+    E4m3 {
+        fnuz: bool,
+    },
+    E5m2 {
+        fnuz: bool,
+    },
 }
 
 impl Element {
     pub fn bits(self) -> u32 {
-        if matches!(self, Element::I8 | Element::F8) { 8 } else { 16 }
+        if matches!(self, Element::F16 | Element::Bf16) { 16 } else { 8 }
+    }
+
+    /// The value of a bit pattern.
+    pub fn value(self, raw: u32) -> f64 {
+        match self {
+            Element::F16 => f16_to_f32(raw as u16).into(),
+            Element::Bf16 => bf16_to_f32(raw as u16).into(),
+            Element::I8 => f64::from(raw as u8 as i8),
+            Element::E4m3 { fnuz } => float8(raw as u8, 3, fnuz),
+            Element::E5m2 { fnuz } => float8(raw as u8, 2, fnuz),
+        }
     }
 }
 
 impl Mfma {
     /// Registers of A (and of B).
     pub fn source_regs(&self) -> u16 {
-        (self.m * self.k * self.kind.bits() / (64 * 32)) as u16
+        (self.m * self.k * self.kinds[0].bits() / (64 * 32)) as u16
     }
 
     /// Registers of C (and of D).
@@ -183,11 +251,13 @@ pub(super) enum Op {
     Nop {
         states: u32,
     },
-    Wait {
-        vm: Option<u32>,
-        lgkm: Option<u32>,
-    },
+    /// By [`Queue`].
+    Wait([Option<u32>; 4]),
     Barrier,
+    /// The first half of a barrier.
+    Signal,
+    /// The second half.
+    WaitSignal,
     Hint,
     Lane {
         f: LaneFn,
@@ -252,6 +322,12 @@ pub(super) enum Op {
     },
     Mfma(Mfma),
     Scaled(super::scaled::Scaled),
+    Wmma(Wmma),
+    /// Each lane receives what the lane 32 further (around) has.
+    OtherHalf {
+        dst: u16,
+        src: u16,
+    },
     Ds(Ds),
     Vmem(Vmem),
 }
@@ -266,9 +342,64 @@ pub(crate) struct Stmt {
 /// The generation, as far as it changes meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Gfx {
+    Gfx908,
     Gfx90a,
     Gfx942,
     Gfx950,
+    /// gfx1030.
+    Rdna2,
+    /// gfx1100, gfx1150, gfx1151.
+    Rdna3,
+    /// gfx1200, gfx1201.
+    Rdna4,
+}
+
+impl Gfx {
+    /// Wave size by the text, two scalar sources an instruction, more counters, and no accumulation registers.
+    pub fn is_rdna(self) -> bool {
+        self >= Self::Rdna2
+    }
+
+    /// Its place in lists of the CDNA generations from gfx90a on; gfx908 knows what gfx90a does.
+    pub fn cdna(self) -> Option<usize> {
+        match self {
+            Self::Gfx908 | Self::Gfx90a => Some(0),
+            Self::Gfx942 => Some(1),
+            Self::Gfx950 => Some(2),
+            _ => None,
+        }
+    }
+}
+
+/// What counts an operation that is under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Queue {
+    /// Vector memory (without stores where they have their own): `vmcnt`, `loadcnt`.
+    Vm,
+    /// LDS: `dscnt`; older machines count scalar loads with it: `lgkmcnt`.
+    Lgkm,
+    /// Stores: `vscnt`, `storecnt`.
+    Vs,
+    /// Scalar loads: `kmcnt`.
+    Km,
+}
+
+impl Queue {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Vm, Self::Lgkm, Self::Vs, Self::Km];
+
+    /// The counter's name.
+    pub fn name(self, gfx: Gfx) -> &'static str {
+        match (self, gfx == Gfx::Rdna4) {
+            (Self::Vm, false) => "vmcnt",
+            (Self::Vm, true) => "loadcnt",
+            (Self::Lgkm, false) => "lgkmcnt",
+            (Self::Lgkm, true) => "dscnt",
+            (Self::Vs, false) => "vscnt",
+            (Self::Vs, true) => "storecnt",
+            (Self::Km, _) => "kmcnt",
+        }
+    }
 }
 
 /// What the kernel descriptor says.
@@ -276,6 +407,8 @@ pub(super) enum Gfx {
 pub(crate) struct Header {
     pub lds_bytes: u32,
     pub(super) gfx: Gfx,
+    /// Lanes of a wave.
+    pub(super) wave: u32,
     /// D16 loads keep the other half only without SRAM ECC.
     pub(super) sramecc_off: bool,
     pub(super) kernarg_at: Option<u8>,
@@ -309,6 +442,8 @@ pub(super) enum Pattern {
     Mirror,
     /// In each 8, from the other end.
     HalfMirror,
+    /// In each 16, this exclusive or.
+    Xor(usize),
     /// In each 32: and, or, xor.
     Bits(usize, usize, usize),
 }
@@ -319,6 +454,7 @@ impl Pattern {
         match self {
             Self::Quad(from) => lane & !3 | usize::from(from[lane & 3]),
             Self::Rotate(n) => lane & !15 | (lane & 15).wrapping_sub(n) & 15,
+            Self::Xor(mask) => lane ^ mask,
             Self::Mirror => lane ^ 15,
             Self::HalfMirror => lane ^ 7,
             Self::Bits(and, or, xor) => lane & !31 | ((lane & 31 & and | or) ^ xor),

@@ -3,9 +3,9 @@
 //! Waves run one after the other up to the next barrier or their end; lanes of a wave run in
 //! lockstep under EXEC.
 
-use super::op::{Cond, EXEC, M0, Op, Program, Src, Stmt, VCC};
+use super::op::{Cond, EXEC, Gfx, M0, Op, Program, Queue, Src, Stmt, VCC};
 use super::tracked::Tracked;
-use super::wave::{LANES, Pending, Run, Wave};
+use super::wave::{Pending, Run, Wave};
 use crate::fault::{Clash, FaultKind};
 use crate::launch::Launch;
 use crate::memory::Memory;
@@ -47,10 +47,11 @@ pub(crate) fn run_block(
     }
     let lds_bytes = program.header.lds_bytes + launch.dynamic_shared;
     recorder.report.shared_bytes = lds_bytes;
-    let shared = Shared::new(0, lds_bytes, threads, LANES as u32, true);
+    let size = program.header.wave;
+    let shared = Shared::new(0, lds_bytes, threads, size, true);
     let world = World { memory, shared, recorder, block };
     let mut machine = Machine { program, launch, params, world, steps: 0 };
-    let mut waves: Vec<Wave> = (0..threads.div_ceil(LANES as u32)).map(|w| machine.start(w, threads)).collect();
+    let mut waves: Vec<Wave> = (0..threads.div_ceil(size)).map(|w| machine.start(w, threads)).collect();
     loop {
         for wave in &mut waves {
             while !wave.done && !wave.at_barrier {
@@ -79,8 +80,8 @@ impl Machine<'_, '_> {
     /// Registers as the hardware sets them.
     fn start(&self, index: u32, threads: u32) -> Wave {
         let header = &self.program.header;
-        let lanes = (threads - index * LANES as u32).min(LANES as u32);
-        let mut wave = Wave::new(index, lanes, header.gfx);
+        let lanes = (threads - index * header.wave).min(header.wave);
+        let mut wave = Wave::new(index, lanes, header.wave, header.gfx);
         if let Some(at) = header.kernarg_at {
             wave.put_scalar(at, KERNARG as u32);
             wave.put_scalar(at + 1, (KERNARG >> 32) as u32);
@@ -138,8 +139,10 @@ impl Wave {
             }
             Op::Mfma(mfma) => return self.matrix(m, mfma),
             Op::Scaled(scaled) => return self.scaled(m, scaled),
+            Op::Wmma(wmma) => return self.wmma(m, wmma),
+            &Op::OtherHalf { dst, src } => return self.other_half(dst, src),
             Op::Ds(ds) => return self.lds(m, ds),
-            Op::Permute { .. } => return self.permute(&stmt.op),
+            Op::Permute { .. } => return self.permute(m, &stmt.op),
             &Op::Lanes { pattern, dst, data, ds } => return self.lanes_by(pattern, dst, data, ds),
             Op::Vmem(vmem) => return self.vmem(m, vmem),
             _ => self.hazards.advance(states),
@@ -178,7 +181,8 @@ impl Wave {
                     self.set_scalar(register, u32::from_le_bytes([word[0], word[1], word[2], word[3]]), false)?;
                 }
                 let sgprs = (*dst..*dst + *words).collect();
-                self.issue(false, Pending { scalar: true, sgprs, ..self.pending() });
+                let queue = if m.program.header.gfx == Gfx::Rdna4 { Queue::Km } else { Queue::Lgkm };
+                self.issue(queue, Pending { scalar: true, sgprs, ..self.pending() });
             }
             Op::Branch { cond, target } => {
                 let taken = match cond {
@@ -193,8 +197,19 @@ impl Wave {
             }
             Op::End => self.done = true,
             Op::Nop { .. } | Op::Hint => {}
-            Op::Wait { vm, lgkm } => self.wait(*vm, *lgkm, &mut m.world.shared),
+            Op::Wait(counts) => self.wait(*counts, &mut m.world.shared),
             Op::Barrier => self.at_barrier = true,
+            Op::Signal => {
+                if std::mem::replace(&mut self.signalled, true) {
+                    return Err(Clash::new(FaultKind::BarrierDivergence, "a barrier is signalled twice and not waited for"));
+                }
+            }
+            Op::WaitSignal => {
+                if !std::mem::take(&mut self.signalled) {
+                    return Err(Clash::new(FaultKind::BarrierDivergence, "a barrier is waited for that the wave has not signalled"));
+                }
+                self.at_barrier = true;
+            }
             _ => unreachable!("handled above"),
         }
         Ok(())

@@ -32,7 +32,7 @@ pub(super) fn decode(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
     want(line, 6)?;
     let form = FORMS.iter().enumerate().find(|(_, f)| name.strip_prefix("v_mfma_scale_") == Some(f.0)).filter(|_| gfx == Gfx::Gfx950);
     let Some((id, &(_, m, k, passes))) = form else { return Err(format!("`{name}` is not modelled on this target")) };
-    let mut mfma = Mfma { m, k, kind: Element::F8, passes, id: 100 + id as u32, d: 0, a: 0, b: 0, c: Src::K(0) };
+    let mut mfma = Mfma { m, k, kinds: [Element::E4m3 { fnuz: false }; 2], passes, id: 100 + id as u32, d: 0, a: 0, b: 0, c: Src::K(0) };
     (mfma.a, mfma.b) = (vreg(&o[1], mfma.source_regs())?, vreg(&o[2], mfma.source_regs())?);
     mfma.d = vreg(&o[0], mfma.result_regs())?;
     mfma.c = src(&o[3], mfma.result_regs())?;

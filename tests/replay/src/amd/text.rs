@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::op::{EXEC, Gfx, Header, M0, VCC};
+use super::op::{EXEC, Gfx, Header, M0, NULL, VCC};
 use crate::fault::ParseFault;
 
 /// An operand as written.
@@ -161,10 +161,14 @@ impl Reader {
                 let target = rest.trim_matches('"');
                 let (head, features) = target.split_once(':').unwrap_or((target, ""));
                 let gfx = match head.rsplit('-').next() {
+                    Some("gfx908") => Gfx::Gfx908,
                     Some("gfx90a") => Gfx::Gfx90a,
                     Some("gfx942") => Gfx::Gfx942,
                     Some("gfx950") => Gfx::Gfx950,
-                    _ => return Err("only gfx90a, gfx942 and gfx950 are modelled".to_string()),
+                    Some("gfx1030") => Gfx::Rdna2,
+                    Some("gfx1100" | "gfx1150" | "gfx1151") => Gfx::Rdna3,
+                    Some("gfx1200" | "gfx1201") => Gfx::Rdna4,
+                    _ => return Err("only gfx908, gfx90a, gfx942, gfx950, gfx1030, gfx1100, gfx115x and gfx120x are modelled".to_string()),
                 };
                 self.target = Some((gfx, features.contains("sramecc-")));
             }
@@ -213,9 +217,17 @@ impl Reader {
             return Err(whole("user_sgpr_count is smaller than the enabled user SGPRs"));
         }
         let vgprs = setting("next_free_vgpr", 0);
+        let wave = if gfx.is_rdna() && setting("wavefront_size32", 1) == 1 { 32 } else { 64 };
+        // Where accumulators are no part of the vector registers, each kind has as many; RDNA has none.
+        let accum_offset = match gfx {
+            Gfx::Gfx908 => 256,
+            _ if gfx.is_rdna() => 256,
+            _ => setting("accum_offset", 4),
+        };
         let header = Header {
             lds_bytes: setting("group_segment_fixed_size", 0),
             gfx,
+            wave,
             sramecc_off,
             kernarg_at,
             kernarg_bytes: self.settings.get("kernarg_size").or(self.metadata.get(".kernarg_segment_size")).map(|&n| n as u32),
@@ -224,7 +236,7 @@ impl Reader {
             workitem_id: setting("system_vgpr_workitem_id", 0),
             vgprs,
             sgprs: setting("next_free_sgpr", 0),
-            accum_offset: setting("accum_offset", 4),
+            accum_offset,
             most_threads: self.metadata.get(".max_flat_workgroup_size").map(|&n| n as u32),
         };
         if let Some(&lds) = self.metadata.get(".group_segment_fixed_size")
@@ -258,7 +270,7 @@ fn instruction(line: u32, word: &str, rest: &str) -> Result<Line, String> {
         modifiers: Vec::new(),
         rest: rest.to_string(),
     };
-    if rest.is_empty() || word == "s_waitcnt" {
+    if rest.is_empty() || word.starts_with("s_wait") {
         return Ok(line);
     }
     let mut pieces: Vec<String> = vec![String::new()];
@@ -305,6 +317,7 @@ fn operand(text: &str) -> Result<Operand, String> {
             return Ok(Operand::S { first: EXEC + 1, len: 1 });
         }
         "m0" => return Ok(Operand::S { first: M0, len: 1 }),
+        "null" => return Ok(Operand::S { first: NULL, len: 1 }),
         _ => {}
     }
     if let Some(value) = number(text) {

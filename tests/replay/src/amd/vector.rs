@@ -170,7 +170,7 @@ impl Wave {
         match op {
             Op::ReadLane { dst, src, lane } => {
                 self.check_read(*src, User::Readlane)?;
-                let first = self.exec().trailing_zeros() as usize % LANES;
+                let first = self.exec().trailing_zeros() as usize % self.size;
                 let lane = match lane {
                     Some(select) => self.lane_select(*select)?,
                     None => first,
@@ -213,6 +213,6 @@ impl Wave {
         if let Src::S(register) = select {
             self.hazards.reads_scalar(register, true)?;
         }
-        Ok(self.scalar_src(select, 1)? as usize % LANES)
+        Ok(self.scalar_src(select, 1)? as usize % self.size)
     }
 }

@@ -1,7 +1,7 @@
 //! Vector memory: global and buffer loads and stores, and loads that go to LDS.
 
 use super::hazard::User;
-use super::op::{Gfx, Part, Place, Src, Vmem};
+use super::op::{Gfx, Part, Place, Queue, Src, Vmem};
 use super::run::Machine;
 use super::tracked::Tracked;
 use super::wave::{Pending, Run, Wave};
@@ -64,7 +64,7 @@ pub(super) fn incoming(data: &[u8], tags: &[Tag], part: Part, old: Tracked, kept
 pub(super) fn keeps_halves(m: &Machine<'_, '_>) -> bool {
     // LLVM GCNSubtarget::d16PreservesUnusedBits: not with SRAM ECC, which these parts have on
     // unless the target id says `sramecc-`.
-    m.program.header.sramecc_off
+    m.program.header.sramecc_off || m.program.header.gfx.is_rdna()
 }
 
 impl Wave {
@@ -79,7 +79,7 @@ impl Wave {
             if f.store {
                 self.check_read(register, User::Memory)?;
             } else {
-                self.check_write(register, User::Memory, Some(true))?;
+                self.check_write(register, User::Memory, Some(Queue::Vm))?;
             }
         }
         self.hazards.advance(1);
@@ -119,7 +119,8 @@ impl Wave {
                 false => self.hazards.wrote(register, User::Memory),
             }
         }
-        self.issue(true, Pending { vector, ..self.pending() });
+        let queue = if f.store && m.program.header.gfx.is_rdna() { Queue::Vs } else { Queue::Vm };
+        self.issue(queue, Pending { vector, ..self.pending() });
         Ok(())
     }
 
@@ -217,13 +218,13 @@ impl Wave {
         m.world.recorder.access(site, Space::Global, false, f.bytes, from);
         m.world.recorder.access(site, Space::Shared, true, bytes, to);
         m.world.recorder.transactions(site.line, &[&format!("load_lds_b{}", bytes * 8)], &banks);
-        self.issue(true, Pending { copy: Some(copy), ..self.pending() });
+        self.issue(Queue::Vm, Pending { copy: Some(copy), ..self.pending() });
         Ok(())
     }
 
     /// LDS operations and loads to LDS are not ordered with each other, even in one wave.
     fn check_overwrite(&self, pieces: &[(u32, u64, Vec<u8>, Vec<Tag>)]) -> Run<()> {
-        for pending in &self.lgkm {
+        for pending in self.queue(Queue::Lgkm) {
             for &(_, start, len) in &pending.spans {
                 let hit = pieces.iter().find(|p| p.1 < start + u64::from(len) && start < p.1 + p.2.len() as u64);
                 if let Some(piece) = hit {

@@ -7,12 +7,13 @@
 use std::collections::VecDeque;
 
 use super::hazard::{Hazards, User};
-use super::op::{ACC, EXEC, Gfx, M0, Src, VCC};
+use super::op::{ACC, EXEC, Gfx, M0, Queue, Src, VCC};
 use super::tracked::Tracked;
 use crate::fault::{Clash, FaultKind};
 use crate::shared::Shared;
 use crate::tags::Tag;
 
+/// Most lanes of a wave.
 pub(super) const LANES: usize = 64;
 
 pub(super) type Run<T> = Result<T, Clash>;
@@ -52,6 +53,10 @@ pub(super) struct Wave {
     pub line: u32,
     pub done: bool,
     pub at_barrier: bool,
+    /// It has signalled a barrier and not waited for it.
+    pub signalled: bool,
+    /// Lanes.
+    pub size: usize,
     pub scc: Option<bool>,
     pub hazards: Hazards,
     s: [u32; 128],
@@ -61,19 +66,21 @@ pub(super) struct Wave {
     v_tags: Vec<[Tag; 2]>,
     v_defined: Vec<u8>,
     v_flight: Vec<u32>,
-    pub vm: VecDeque<Pending>,
-    pub lgkm: VecDeque<Pending>,
+    queues: [VecDeque<Pending>; 4],
+    gfx: Gfx,
     next_id: u32,
 }
 
 impl Wave {
-    pub fn new(index: u32, lanes: u32, gfx: Gfx) -> Self {
+    pub fn new(index: u32, lanes: u32, size: u32, gfx: Gfx) -> Self {
         let mut wave = Wave {
             index,
             pc: 0,
             line: 0,
             done: false,
             at_barrier: false,
+            signalled: false,
+            size: size as usize,
             scc: None,
             hazards: Hazards::new(gfx),
             s: [0; 128],
@@ -83,8 +90,8 @@ impl Wave {
             v_tags: vec![[0; 2]; 512 * LANES],
             v_defined: vec![0; 512 * LANES],
             v_flight: vec![0; 512],
-            vm: VecDeque::new(),
-            lgkm: VecDeque::new(),
+            queues: Default::default(),
+            gfx,
             next_id: 1,
         };
         let exec = if lanes == 64 { u64::MAX } else { (1 << lanes) - 1 };
@@ -94,7 +101,7 @@ impl Wave {
     }
 
     pub fn thread(&self, lane: usize) -> u32 {
-        self.index * LANES as u32 + lane as u32
+        self.index * self.size as u32 + lane as u32
     }
 
     pub fn exec(&self) -> u64 {
@@ -108,7 +115,7 @@ impl Wave {
 
     /// Faults unless all lanes take part.
     pub fn full(&self, what: &str) -> Run<()> {
-        if self.exec() == u64::MAX {
+        if self.exec() == u64::MAX >> (LANES - self.size) {
             return Ok(());
         }
         Err(Clash::new(FaultKind::WarpDivergence, format!("{what} with EXEC = {:#x}: it needs all lanes", self.exec())))
@@ -121,7 +128,7 @@ impl Wave {
     }
 
     fn line_of(&self, id: u32) -> u32 {
-        self.vm.iter().chain(&self.lgkm).find(|p| p.id == id).map_or(0, |p| p.line)
+        self.queues.iter().flatten().find(|p| p.id == id).map_or(0, |p| p.line)
     }
 
     pub fn in_flight(&self, register: u16) -> bool {
@@ -132,7 +139,8 @@ impl Wave {
         if id == 0 {
             return Ok(());
         }
-        let counter = if self.vm.iter().any(|p| p.id == id) { "vmcnt" } else { "lgkmcnt" };
+        let queue = Queue::ALL.into_iter().find(|q| self.queue(*q).iter().any(|p| p.id == id));
+        let counter = queue.map_or("no counter", |q| q.name(self.gfx));
         let sentence = format!("{name} is {verb} while the load at line {} is outstanding ({counter})", self.line_of(id));
         Err(Clash::new(FaultKind::RegisterInFlight, sentence))
     }
@@ -172,9 +180,9 @@ impl Wave {
 
     /// Checks that an instruction may write a vector register. A load may follow another of its own
     /// counter, which keeps the order.
-    pub fn check_write(&mut self, register: u16, user: User, queue: Option<bool>) -> Run<()> {
+    pub fn check_write(&mut self, register: u16, user: User, queue: Option<Queue>) -> Run<()> {
         let id = self.v_flight[register as usize];
-        let same_queue = queue.is_some_and(|vm| if vm { &self.vm } else { &self.lgkm }.iter().any(|p| p.id == id));
+        let same_queue = queue.is_some_and(|q| self.queue(q).iter().any(|p| p.id == id));
         if !same_queue {
             self.flight(id, name(register), "written")?;
         }
@@ -218,8 +226,13 @@ impl Wave {
         self.v_defined[at] = value.defined;
     }
 
+    /// What a counter counts.
+    pub fn queue(&self, queue: Queue) -> &VecDeque<Pending> {
+        &self.queues[queue as usize]
+    }
+
     /// Queues an operation and marks its registers.
-    pub fn issue(&mut self, vm: bool, mut pending: Pending) {
+    pub fn issue(&mut self, queue: Queue, mut pending: Pending) {
         pending.id = self.next_id;
         self.next_id += 1;
         for &register in &pending.vector {
@@ -228,7 +241,7 @@ impl Wave {
         for &register in &pending.sgprs {
             self.s_flight[register as usize] = pending.id;
         }
-        if vm { self.vm.push_back(pending) } else { self.lgkm.push_back(pending) }
+        self.queues[queue as usize].push_back(pending);
     }
 
     fn complete(&mut self, pending: &Pending, shared: &mut Shared) {
@@ -242,22 +255,21 @@ impl Wave {
         }
     }
 
-    /// `s_waitcnt`.
-    pub fn wait(&mut self, vm: Option<u32>, lgkm: Option<u32>, shared: &mut Shared) {
-        while vm.is_some_and(|n| self.vm.len() > n as usize) {
-            let pending = self.vm.pop_front().expect("an outstanding operation");
-            self.complete(&pending, shared);
-        }
-        let scalar = self.lgkm.iter().any(|p| p.scalar);
-        while lgkm.is_some_and(|n| self.lgkm.len() > n as usize && (n == 0 || !scalar)) {
-            let pending = self.lgkm.pop_front().expect("an outstanding operation");
-            self.complete(&pending, shared);
+    /// `s_waitcnt` and its like: by queue, how many may be outstanding.
+    pub fn wait(&mut self, counts: [Option<u32>; 4], shared: &mut Shared) {
+        for (at, count) in counts.into_iter().enumerate() {
+            // Scalar loads come back in any order.
+            let scalar = self.queues[at].iter().any(|p| p.scalar);
+            while count.is_some_and(|n| self.queues[at].len() > n as usize && (n == 0 || !scalar)) {
+                let pending = self.queues[at].pop_front().expect("an outstanding operation");
+                self.complete(&pending, shared);
+            }
         }
     }
 
     /// LDS operations that were not waited for happen behind the barrier.
     pub fn carry_over(&self, shared: &mut Shared) {
-        for pending in &self.lgkm {
+        for pending in self.queue(Queue::Lgkm) {
             for &(thread, address, len) in &pending.spans {
                 shared.carry_over(thread, pending.line, address, len, pending.is_write);
             }

@@ -1,0 +1,120 @@
+//! Matrix instructions of RDNA: where elements lie in a wave of 32 or 64 lanes, and the product.
+
+use super::hazard::User;
+use super::op::{Element, Src, Wmma};
+use super::run::Machine;
+use super::tracked::Tracked;
+use super::wave::{Run, Wave};
+use crate::fault::{Clash, FaultKind};
+use crate::report::MatrixEvent;
+use crate::tags::Tag;
+
+impl Wave {
+    pub(super) fn wmma(&mut self, machine: &mut Machine<'_, '_>, f: &Wmma) -> Run<()> {
+        self.full("a matrix instruction")?;
+        let n = f.result_regs();
+        let sources = (f.a..f.a + f.source_regs()).chain(f.b..f.b + f.source_regs());
+        for register in sources.clone().chain(if let Src::V(c) = f.c { c..c + n } else { 0..0 }) {
+            self.check_read(register, User::Valu)?;
+        }
+        // The result of the instruction just before is no input of this one: a vector instruction stands between.
+        sources.clone().try_for_each(|register| self.hazards.reads_after_wmma(register))?;
+        (f.d..f.d + n).try_for_each(|r| self.check_write(r, User::Valu, None))?;
+        let mut a = vec![[0f64; 16]; f.k as usize];
+        let mut b = a.clone();
+        let a_tags = self.collect(f, f.a, f.kinds[0], &mut a)?;
+        let b_tags = self.collect(f, f.b, f.kinds[1], &mut b)?;
+        let mut results = Vec::with_capacity(256);
+        for lane in 0..self.size {
+            for register in 0..n {
+                let (row, col) = f.result(lane as u32, register.into());
+                let start = match f.c {
+                    Src::V(c) => self.lane_value(c + register, lane, 3)?.value,
+                    other => self.scalar_src(other, 1)? as u32,
+                };
+                let sum: f64 = a.iter().zip(&b).map(|(x, y)| x[row as usize] * y[col as usize]).sum();
+                results.push((lane, register, ((f64::from(f32::from_bits(start)) + sum) as f32).to_bits()));
+            }
+        }
+        for (lane, register, value) in results {
+            self.set_lane(f.d + register, lane, Tracked::plain(value));
+        }
+        self.hazards.advance(1);
+        (f.d..f.d + n).for_each(|register| self.hazards.did_wmma(register));
+        let site = self.site(machine);
+        let lanes = self.size as u32;
+        let event = MatrixEvent {
+            line: site.line,
+            block: site.block,
+            warp: site.warp,
+            shape: [16, 16, f.k],
+            element_bits: f.kinds[0].bits(),
+            a: a_tags,
+            b: b_tags,
+            lanes,
+        };
+        machine.world.recorder.matrix(event);
+        Ok(())
+    }
+
+    /// Fills `values[k][row or column]`; returns the tags in lane and element order. What both halves of a wave hold must be the same.
+    fn collect(&self, f: &Wmma, first: u16, kind: Element, values: &mut [[f64; 16]]) -> Run<Vec<Tag>> {
+        let bits = kind.bits();
+        let per_register = 32 / bits;
+        let mut tags = Vec::new();
+        let mut seen = vec![[None; 16]; f.k as usize];
+        for lane in 0..self.size {
+            for register in 0..f.source_regs() {
+                let word = self.lane_value(first + register, lane, 3)?;
+                for i in 0..per_register {
+                    let raw = word.value >> (i * bits) & ((1 << bits) - 1);
+                    let (row, k) = f.source(lane as u32, u32::from(register) * per_register + i);
+                    if seen[k as usize][row as usize].replace(raw).is_some_and(|before: u32| before != raw) {
+                        let sentence = format!("lane {lane} has another element of a matrix than the lane it copies: row {row}, depth {k}");
+                        return Err(Clash::new(FaultKind::InvalidOperand, sentence).by(self.thread(lane)));
+                    }
+                    values[k as usize][row as usize] = kind.value(raw);
+                    tags.push(word.tags[(i * bits / 16) as usize]);
+                }
+            }
+        }
+        Ok(tags)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::op::{Element, Src, Wmma};
+    use crate::json::{self, Json};
+
+    /// Against AMD's matrix calculator: all forms of RDNA3 and RDNA4 with 16-bit and 8-bit floats, both wave sizes.
+    #[test]
+    fn formulas_agree_with_the_calculator() {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../oracle/data/amd/matrix_calculator.jsonl");
+        let text = std::fs::read_to_string(path).expect("the oracle's data");
+        let mut seen = 0;
+        for line in text.lines().filter(|line| line.contains("\"v_wmma_f32_16x16x16_")) {
+            let value = json::parse(line).expect("json");
+            let word = |key: &str| value.get(key).and_then(Json::text).expect(key);
+            let number = |key: &str| value.get(key).and_then(Json::number).expect(key) as u32;
+            let kind = if word("in_a").ends_with("16") { Element::F16 } else { Element::E4m3 { fnuz: false } };
+            let copies = word("arch") == "rdna3";
+            let f = Wmma { k: 16, kinds: [kind; 2], wave: number("wave"), copies, d: 0, a: 0, b: 0, c: Src::K(0) };
+            for (lane, fields) in value.get("map").expect("map").list().iter().enumerate() {
+                for (i, entry) in fields.list().iter().enumerate() {
+                    let want: Vec<u32> = entry.list().iter().filter_map(Json::number).map(|n| n as u32).collect();
+                    let (lane, i) = (lane as u32, i as u32);
+                    let source = f.source(lane, i);
+                    let got = match word("matrix") {
+                        "a" => source,
+                        "b" => (source.1, source.0),
+                        _ => f.result(lane, i),
+                    };
+                    assert_eq!([got.0, got.1], want[..2], "{} {} lane {lane} field {i}", word("inst"), word("matrix"));
+                    seen += 1;
+                }
+            }
+        }
+        assert!(seen > 5000, "{seen}");
+    }
+}
