@@ -1,6 +1,6 @@
 //! The instruction that does an elementwise operation: asked when tiles are given their registers, and when it is emitted.
 
-use lanebook_tables::{Arch, Atom, AtomId, DtypeId, Role, Tables};
+use lanebook_tables::{Arch, Atom, AtomId, DtypeId, LaneXor, Role, Tables};
 
 /// Joins elements that have a register each to whole registers: what [`doer`] is asked for where nothing packs by itself.
 pub(crate) const PACK: &str = "pack";
@@ -23,6 +23,20 @@ pub(crate) fn doer<'t>(tables: &'t Tables<'t>, arch: &Arch<'t>, op: &str, arity:
         Some(best) if best.2 >= next.2 => Some(best),
         _ => Some(next),
     })
+}
+
+/// What the table calls an exchange between lanes.
+const EXCHANGE: &str = "exchange";
+
+/// The cheapest exchange between lanes whose numbers differ in `mask`, and how it names them; `None` where only memory joins such lanes.
+pub(crate) fn lane_exchange<'t>(tables: &'t Tables<'t>, arch: &Arch<'t>, mask: u8) -> Option<(AtomId, &'t Atom<'t>, &'t LaneXor<'t>)> {
+    let able = arch.atoms.iter().filter(|a| a.native).filter_map(|a| {
+        let atom = tables.atom(a.atom)?;
+        let does = atom.does.filter(|d| d.op == EXCHANGE)?;
+        let how = does.lanes.iter().find(|l| l.masks.0 <= mask && mask <= l.masks.1)?;
+        Some((a.atom, atom, how))
+    });
+    able.min_by_key(|(_, atom, _)| atom.cost.issue)
 }
 
 /// Whether an operation is done at all: by one atom, which may leave the packing of its results to another.

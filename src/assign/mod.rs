@@ -25,6 +25,6 @@ mod tensor;
 mod tiled;
 mod written;
 
-pub(crate) use doer::{PACK, doer};
+pub(crate) use doer::{PACK, doer, lane_exchange};
 
 pub use choose::{Movement, Staged, Workspace, choose};

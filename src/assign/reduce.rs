@@ -1,13 +1,14 @@
 //! Reductions and movements between distributions: what they need beside registers, and what they cost.
 //!
 //! A reduction is done inside each lane, then between the lanes that share a row by exchanges, then, where warps share one,
-//! through shared memory: each warp leaves its part in a line of its own, and every warp reads all lines. A conversion
+//! through shared memory: each warp leaves its part in a line of its own, and every warp reads all lines (so do lanes that no instruction
+//! joins). A conversion
 //! between two distributions goes through shared memory the same way. Both are an *exchange*: a tile that one distribution
 //! writes and another reads, under the layout that is cheapest for the two together.
 
 use super::candidates::candidates;
 use super::choose::{Chooser, full};
-use super::doer::doer;
+use super::doer::{doer, lane_exchange};
 use super::evaluate::{EndMap, Evaluated, Setting};
 use super::shape::{combiner, reduced, repeated};
 use crate::ir::Op;
@@ -26,12 +27,14 @@ pub(super) struct Between {
 }
 
 impl Between {
-    /// What warps leave for each other in a reduction of `whole` to `kept`; `None` if no two warps share a row, or the
-    /// distribution is not one of single coordinates.
-    pub(super) fn warps(whole: &Fragment, kept: Kept) -> Option<Self> {
+    /// What warps leave for each other in a reduction of `whole` to `kept`, and lanes whose numbers differ in a bit where nothing but memory
+    /// joins them (`apart`); `None` if no two of these share a row, or the distribution is not one of single coordinates.
+    pub(super) fn new(whole: &Fragment, kept: Kept, apart: impl Fn(u8) -> bool) -> Option<Self> {
         let (bits, panels) = kept.extent(whole.shape);
         let shared = |e: u32| e != 0 && kept.part(whole.shape, e) == 0;
-        let lines = whole.warp.as_slice().iter().filter(|e| shared(**e)).count();
+        let far = |bit: usize| 1u8.checked_shl(bit as u32).is_some_and(&apart);
+        let lanes = whole.lane.as_slice().iter().enumerate().filter(|(bit, e)| shared(**e) && far(*bit)).count();
+        let lines = whole.warp.as_slice().iter().filter(|e| shared(**e)).count().saturating_add(lanes);
         let lines = u8::try_from(lines).ok().filter(|n| *n > 0)?;
         let columns = u64::from(panels).checked_shl(u32::from(bits))?;
         let shape = TileShape::new(1u64.checked_shl(u32::from(lines))?, columns, whole.shape.bits)?;
@@ -48,8 +51,16 @@ impl Between {
                 return None;
             }
         }
-        (from.lane, to.lane) = (slice.lane, slice.lane);
+        // Lines are counted by the lanes' bits first.
         let mut line = 0u8;
+        to.lane = slice.lane;
+        for (bit, (&e, &part)) in whole.lane.as_slice().iter().zip(slice.lane.as_slice()).enumerate() {
+            let own = shared(e) && far(bit);
+            if !from.lane.push(if own { shape.row_bit(line) } else { part }) {
+                return None;
+            }
+            line = line.saturating_add(u8::from(own));
+        }
         for &e in whole.warp.as_slice() {
             let part = kept.part(whole.shape, e);
             let mine = if shared(e) { shape.row_bit(line) } else { part };
@@ -91,7 +102,10 @@ impl Chooser<'_, '_, '_, '_> {
         let program = self.program;
         let fragment = |v| self.plan.fragment_of(v).map(|(_, f)| *f);
         match program.role(op) {
-            OpRole::Reduce => Between::warps(&fragment(program.operand(op, 0)?)?, reduced(program, op)?),
+            OpRole::Reduce => {
+                let Setting { tables, arch, .. } = self.setting;
+                Between::new(&fragment(program.operand(op, 0)?)?, reduced(program, op)?, |mask| lane_exchange(tables, arch, mask).is_none())
+            }
             OpRole::Convert => {
                 let (from, to) = (fragment(program.operand(op, 0)?)?, fragment(program.result(op, 0)?)?);
                 (from != to).then_some(Between { from, to })

@@ -90,7 +90,7 @@
 //! 9c. Of the two tiles of a reduction or repetition, each place of the larger one belongs to one place of the smaller one, the same in all
 //!     lanes and warps, and there the smaller one has the larger one's element without the coordinate that goes. The bits of register, lane and warp
 //!     number that count along this coordinate alone are as many as it has, so (by 3) what is combined along them is each element once.
-//! 9d. Where bits of the warp's number are among them, each warp's part goes into the line of a shared tile that these bits number, and each lane
+//! 9d. Where bits of the warp's number are among them, or bits of the lane's number that no instruction exchanges, each such part goes into the line of a shared tile that these bits number, and each lane
 //!     reads all lines of what it keeps: statement 5 for both halves.
 //! 9e. A conversion changes nothing, or its operand's distribution is stored into a shared tile and its result's loaded from it.
 //!
@@ -101,7 +101,7 @@
 //!     one execution of one operation. Between two conflicting accesses of a walk the steps of the table's rule for (kind of the
 //!     earlier, kind of the later) occur in the rule's order. A wait counts if it waits for as much or more.
 //! 11. Each movement, and each half of an exchange, has exactly one step an instance and atom.
-//! 12. A reduction has, for each bit of the lane's number that counts along what it combines, one exchange between the lanes that differ in it
+//! 12. A reduction has, for each bit of the lane's number that counts along what it combines, one exchange between the lanes that differ in it (where an instruction exchanges such lanes)
 //!     for each place of its result, and no other. (Where a register names the lane they are only counted.)
 //!
 //! 12. On every walk each completion object is made once, by one thread for one arrival, and published by the table's steps before its first use.

@@ -117,6 +117,23 @@ fn combined(f: &Fragment, stays: Stays, columns: &[u32]) -> Option<u32> {
     Some(out)
 }
 
+/// Of the bits of a lane's number those that no instruction of the machine exchanges.
+fn far(tables: &Tables<'_>, plan: &Plan<'_>, lanes: u32) -> Option<u32> {
+    let arch = tables.arch(plan.arch)?;
+    let mut out = 0u32;
+    let mut rest = lanes;
+    while rest != 0 {
+        let bit = rest & rest.wrapping_neg();
+        let mask = u8::try_from(bit).ok()?;
+        let native = arch.atoms.iter().filter(|a| a.native).filter_map(|a| tables.atom(a.atom)?.does);
+        if !native.filter(|d| d.op == EXCHANGE).any(|d| d.lanes.iter().any(|l| (l.masks.0..=l.masks.1).contains(&mask))) {
+            out |= bit;
+        }
+        rest ^= bit;
+    }
+    Some(out)
+}
+
 /// Statements 9c and 9d for a reduction.
 #[inline(never)]
 pub(super) fn reduce(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>, op: Op) -> Result<(), Violation> {
@@ -132,10 +149,12 @@ pub(super) fn reduce(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan
         return Err(Violation::Coverage { op, dealt: byte(dealt), rank: want, want });
     }
     let exchange = plan.exchanges.iter().find(|e| e.op == op);
-    match (exchange, warps) {
+    // Bits of the lane's number that no instruction exchanges: those lanes leave parts for each other as well.
+    let apart = far(tables, plan, lanes).ok_or(Violation::Missing(op))?;
+    match (exchange, warps | apart) {
         (None, 0) => Ok(()),
         (Some(exchange), 1..) => {
-            parts(plan, exchange, slice, warps)?;
+            parts(plan, exchange, slice, (apart, warps))?;
             halves(tables, plan, exchange)
         }
         _ => Err(Violation::Missing(op)),
@@ -145,10 +164,10 @@ pub(super) fn reduce(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan
 /// Statement 9d: what warps leave for each other. Each of those that share a row has a line of its own, and every lane reads
 /// all lines of what it keeps.
 #[inline(never)]
-fn parts(plan: &Plan<'_>, exchange: &ExchangePlan, slice: &Fragment, sharing: u32) -> Result<(), Violation> {
+fn parts(plan: &Plan<'_>, exchange: &ExchangePlan, slice: &Fragment, sharing: (u32, u32)) -> Result<(), Violation> {
     let op = exchange.op;
     let refuse = Violation::Missing(op);
-    let lines = 1u32.checked_shl(sharing.count_ones()).ok_or(refuse)?;
+    let lines = 1u32.checked_shl(sharing.0.count_ones().saturating_add(sharing.1.count_ones())).ok_or(refuse)?;
     let tile = exchange.from.shape;
     if extents(tile).0 != u64::from(lines) || exchange.to.shape != tile {
         return Err(Violation::End { op, operand: 0 });
@@ -160,15 +179,17 @@ fn parts(plan: &Plan<'_>, exchange: &ExchangePlan, slice: &Fragment, sharing: u3
                 let wrong = Violation::Slice { op, warp: byte(warp), lane: byte(lane), place: narrow(p) };
                 let kept = at(slice, p, lane, warp).and_then(|e| along(slice.shape, e)).ok_or(wrong)?;
                 let stored = at(&exchange.from, p, lane, warp).and_then(|e| row_col(tile, e)).ok_or(wrong)?;
-                // The line is the sharing bits of the warp's number, in order.
-                let (mut line, mut weight, mut rest) = (0u32, 1u32, sharing);
-                while rest != 0 {
-                    let bit = rest & rest.wrapping_neg();
-                    if warp & bit != 0 {
-                        line |= weight;
+                // The line is the sharing bits of the lane's number, then of the warp's, in order.
+                let (mut line, mut weight) = (0u32, 1u32);
+                for (number, mut rest) in [(lane, sharing.0), (warp, sharing.1)] {
+                    while rest != 0 {
+                        let bit = rest & rest.wrapping_neg();
+                        if number & bit != 0 {
+                            line |= weight;
+                        }
+                        weight = weight.wrapping_shl(1);
+                        rest ^= bit;
                     }
-                    weight = weight.wrapping_shl(1);
-                    rest ^= bit;
                 }
                 if stored != (line, kept) {
                     return Err(wrong);
@@ -238,7 +259,8 @@ pub(super) fn lanes(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<
     for op in program.inside(function).filter(|op| program.role(*op) == OpRole::Reduce) {
         let (whole, slice) = (fragment(plan, op, program.operand(op, 0))?, fragment(plan, op, program.result(op, 0))?);
         let stays = stays(program, op, whole, slice).ok_or(Violation::End { op, operand: 0 })?;
-        let wanted = combined(whole, stays, whole.lane.as_slice()).ok_or(Violation::Missing(op))?;
+        let shared = combined(whole, stays, whole.lane.as_slice()).ok_or(Violation::Missing(op))?;
+        let wanted = shared & !far(tables, plan, shared).ok_or(Violation::Missing(op))?;
         let each = places(slice).ok_or(Violation::Missing(op))?;
         let (mut counts, mut unknown) = ([0u32; 6], 0u32);
         for (at, step) in (0u16..).zip(steps) {

@@ -6,15 +6,13 @@
 use super::context::{Address, Context, EmitError};
 use super::step::{MAX_ARGS, Missing, Purpose, Slot, StepError, int, slot};
 use super::sync::Open;
-use crate::assign::doer;
 use crate::assign::shape::{combiner, reduced};
+use crate::assign::{doer, lane_exchange};
 use crate::expr::{Place, Reg};
 use crate::ir::Op;
 use crate::map::{Fragment, Kept};
 use lanebook_tables::{Atom, AtomId, IndexOp, LaneXor, Role};
 
-/// What the table calls an exchange between lanes.
-const EXCHANGE: &str = "exchange";
 /// Among an operation's addresses: those of lanes.
 const LANES: u8 = 2;
 
@@ -34,13 +32,7 @@ fn masks(whole: &Fragment, kept: Kept) -> impl Iterator<Item = u8> {
 impl<'t> Context<'_, 't, '_, '_> {
     /// The cheapest exchange between lanes whose numbers differ in `mask`.
     fn lane_exchange(&self, mask: u8) -> Option<(AtomId, &'t Atom<'t>, &'t LaneXor<'t>)> {
-        let able = self.machine.arch.atoms.iter().filter(|a| a.native).filter_map(|a| {
-            let atom = self.machine.tables.atom(a.atom)?;
-            let does = atom.does.filter(|d| d.op == EXCHANGE)?;
-            let how = does.lanes.iter().find(|l| l.masks.0 <= mask && mask <= l.masks.1)?;
-            Some((a.atom, atom, how))
-        });
-        able.min_by_key(|(_, atom, _)| atom.cost.issue)
+        lane_exchange(self.machine.tables, self.machine.arch, mask)
     }
 
     /// Computes the lane numbers that a reduction's exchanges want in registers.
@@ -115,7 +107,8 @@ impl<'t> Context<'_, 't, '_, '_> {
         // Between lanes: all exchanges of a bit, then what they brought.
         for bit in 0..self.plan.wave {
             let mask = 1u8.checked_shl(u32::from(bit)).unwrap_or(0);
-            if masks(&whole, kept).any(|m| m == mask) {
+            // Lanes that no instruction joins leave their parts for each other as warps do.
+            if masks(&whole, kept).any(|m| m == mask) && self.lane_exchange(mask).is_some() {
                 let other = self.steps.tuple(out.class, out.count)?;
                 for r in 0..u16::from(out.count) {
                     self.exchange_lanes(op, mask, one(out, r), one(other, r))?;
@@ -125,7 +118,7 @@ impl<'t> Context<'_, 't, '_, '_> {
                 }
             }
         }
-        // Between warps: each has left its part, and reads all of them.
+        // Between warps (and lanes without an exchange): each has left its part, and reads all of them.
         let Some(exchange) = self.plan.exchange_of(op) else { return self.hold(result, out) };
         let lines = exchange.to.registers().checked_div(u16::from(out.count)).ok_or(refuse)?;
         let all = self.exchange(op, out, open)?;

@@ -36,14 +36,17 @@ pub(crate) struct Stride {
 /// Outer steps of a movement's instances, each once, ascending; `None` if there are too many.
 fn rows(map: &MemoryMap, fit: &Fit) -> Option<heapless::Vec<u32, ROWS>> {
     let mut out: heapless::Vec<u32, ROWS> = heapless::Vec::new();
-    for i in 0..fit.count() {
-        let lead = map.at(fit.element(i)).lead;
-        if !out.contains(&lead) {
-            out.push(lead).ok()?;
-        }
+    let mut next = Some(0);
+    while let Some(row) = next {
+        out.push(row).ok()?;
+        next = after(map, fit, row);
     }
-    out.sort_unstable();
     Some(out)
+}
+
+/// The least outer step beyond `row` among a movement's instances.
+fn after(map: &MemoryMap, fit: &Fit, row: u32) -> Option<u32> {
+    (0..fit.count()).map(|i| map.at(fit.element(i)).lead).filter(|lead| *lead > row).min()
 }
 
 /// Distances from one row to the next, each once.
@@ -66,7 +69,8 @@ impl Context<'_, '_, '_, '_> {
         }
         let fit = &plan.fit;
         let lanes = fit.slots.as_slice().iter().chain(fit.warps.as_slice()).fold(0, |mask, &e| mask | map.at(e).lead);
-        let rows = rows(map, fit).filter(|rows| rows.len() >= FEWEST && rows.first() == Some(&0) && rows.iter().all(|row| row & lanes == 0))?;
+        let is_first = (0..fit.count()).any(|i| map.at(fit.element(i)).lead == 0);
+        let rows = rows(map, fit).filter(|rows| is_first && rows.len() >= FEWEST && rows.iter().all(|row| row & lanes == 0))?;
         distances(&rows).map(|_| rows)
     }
 
@@ -89,10 +93,13 @@ impl Context<'_, '_, '_, '_> {
             _ => None,
         });
         let Some(global) = found.filter(|_| plan.fit.count() <= INSTANCES as u32) else { return };
-        for i in 0..plan.fit.count() {
-            let _ = out.push(u16::try_from(i).unwrap_or(u16::MAX));
+        let mut next = Some(0);
+        while let Some(row) = next {
+            for i in (0..plan.fit.count()).filter(|i| global.map.at(plan.fit.element(*i)).lead == row) {
+                let _ = out.push(u16::try_from(i).unwrap_or(u16::MAX));
+            }
+            next = after(&global.map, &plan.fit, row);
         }
-        out.sort_unstable_by_key(|&i| (global.map.at(plan.fit.element(u32::from(i))).lead, i));
     }
 
     /// Scalar registers for the steps from row to row, and the lanes' offsets in the first one.

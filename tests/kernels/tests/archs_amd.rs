@@ -2,8 +2,11 @@
 //! machine; and on gfx12 every scalar register that needs a wait of its own has it.
 #![allow(missing_docs)]
 
+use lanebook::layout::PostMap;
+use lanebook::map::SharedLayout;
+use lanebook::plan::{Candidate, Reject};
 use lanebook::{TABLES, check};
-use lanebook_kernels::{Assembler, example, try_kernel_text, with_kernel};
+use lanebook_kernels::{Assembler, e4m3, example, try_kernel_text, with_kernel};
 use lanebook_replay::{BankModel, Kernel, Launch, Memory, Param, run};
 use std::collections::BTreeSet;
 
@@ -157,6 +160,36 @@ fn products_are_right() {
     }
 }
 
+/// Products of eight-bit floats: OCP's, and CDNA3's own kind, which has no other.
+#[test]
+fn eight_bit_products_are_right() {
+    let (m, n, k) = (256u32, 256u32, 256u32);
+    let (a, b): (Vec<f32>, Vec<f32>) =
+        ((0..m * k).map(|i| ((i * 7 + i / k) % 13) as f32 - 6.0).collect(), (0..n * k).map(|i| ((i * 5 + i / k) % 11) as f32 - 5.0).collect());
+    let ocp = example("gemm_fp8.tile");
+    let fnuz = ocp.replace("e4m3", "e4m3fnuz");
+    for (arch, source, bias) in [("gfx950", &ocp, 0), ("gfx942", &fnuz, 8), ("gfx1200", &ocp, 0), ("gfx1200.w64", &ocp, 0)] {
+        let text = try_kernel_text(source, arch).unwrap_or_else(|e| panic!("{arch}: {e}"));
+        // One more in the exponent for the bias of 8.
+        let bytes = |values: &[f32]| -> Vec<u8> { values.iter().map(|v| if *v == 0.0 { 0 } else { e4m3(*v) + bias }).collect() };
+        let mut memory = Memory::new();
+        let (ia, ib, ic) = (memory.add("A", bytes(&a)), memory.add("B", bytes(&b)), memory.add_f32("C", &vec![7.0; (m * n) as usize]));
+        let kernel = Kernel::parse_amdgcn(&text).unwrap_or_else(|e| panic!("{arch}: {e}\n{text}"));
+        let launch = Launch::new(128, params(&[(ia, m, k), (ib, n, k), (ic, m, n)], &[128, 0, k])).banks(banks(arch));
+        run(&kernel, &launch, &mut memory).unwrap_or_else(|f| panic!("{arch}: {f}\n{text}"));
+        for (at, &got) in memory.f32s(ic).iter().enumerate() {
+            let (i, j) = (at as u32 / n, at as u32 % n);
+            let want = if i >= 128 && j < 128 { (0..k).map(|x| a[(i * k + x) as usize] * b[(j * k + x) as usize]).sum() } else { 7.0 };
+            assert_eq!(got, want, "{arch}: row {i}, column {j}");
+        }
+    }
+    // Neither takes the other's: the bits would mean other numbers.
+    for (arch, source) in [("gfx942", &ocp), ("gfx950", &fnuz), ("gfx1200", &fnuz)] {
+        let why = try_kernel_text(source, arch).expect_err("another type");
+        assert!(why.starts_with("Plan(NoMatrixAtom("), "{arch}: {why}");
+    }
+}
+
 /// Positions of the lines of a text that begin with a word.
 fn lines_with(text: &str, word: &str) -> Vec<usize> {
     text.lines().enumerate().filter(|(_, line)| line.trim_start().starts_with(word)).map(|(at, _)| at).collect()
@@ -205,6 +238,24 @@ fn large_products_fit() {
                 check::order(&TABLES, program, compiled).unwrap_or_else(|v| panic!("{name}, {arch}: {v:?}"));
             });
         }
+    }
+}
+
+/// Direct loads to shared memory write one run a wave. What keeps the other side's reads free of conflicts stands between the runs (padding) or
+/// in the global addresses (the swizzle, inverted): legal both, and the cheaper one is taken.
+#[test]
+fn direct_loads_are_padded_or_swizzled_by_cost() {
+    for (arch, padded, mover) in [("gfx942", false, "global_load_lds_dword "), ("gfx950", true, "global_load_lds_dwordx4 ")] {
+        with_kernel(&example("transpose.tile"), arch, |_, compiled, text| {
+            assert!(!lines_with(text, mover).is_empty() && lines_with(text, "ds_write").is_empty(), "{arch}\n{text}");
+            let is_padded = |layout: &SharedLayout| matches!(layout.post, PostMap::Padding(_));
+            let is_swizzled = |layout: &SharedLayout| matches!(layout.post, PostMap::Swizzle(_));
+            let picked = &compiled.plan.allocs.first().expect("a tile").layout;
+            assert_eq!((is_padded(picked), is_swizzled(picked)), (padded, !padded), "{arch}: {picked:?}");
+            let dearer = compiled.plan.losers.iter().filter(|loser| loser.why == Reject::Dearer);
+            let others = dearer.filter(|loser| matches!(loser.what, Candidate::Shared(l) if if padded { is_swizzled(&l) } else { is_padded(&l) }));
+            assert!(others.count() > 0, "{arch}: the other form lost for another reason");
+        });
     }
 }
 

@@ -146,6 +146,26 @@ pub fn of_compile(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>, program: 
     }
 }
 
+/// Types of the same width and kind that a machine multiplies where it does not multiply a product's own, as text.
+fn near_types(tables: &Tables<'_>, arch: &Arch<'_>, program: &Program<'_, '_>, op: Op) -> Option<String> {
+    let wanted = program.type_of(program.operand(op, 0)?).dtype?;
+    let is_near = |id: DtypeId| {
+        let (own, other) = (tables.dtype(wanted)?, tables.dtype(id)?);
+        (id != wanted && (own.bits, own.kind) == (other.bits, other.kind)).then(|| other.name.to_string())
+    };
+    let first = |atom: &lanebook_tables::Atom<'_>| atom.operands.get(usize::from(atom.matrix?.a))?.dtype;
+    let mut names: Vec<String> = Vec::new();
+    for atom in arch.atoms.iter().filter(|have| have.native).filter_map(|have| tables.atom(have.atom)) {
+        match first(atom) {
+            // The type is there: something else is missing.
+            Some(id) if id == wanted => return None,
+            Some(id) => names.extend(is_near(id).filter(|name| !names.contains(name))),
+            None => {}
+        }
+    }
+    (!names.is_empty()).then(|| names.join(" and "))
+}
+
 fn of_plan(tables: &Tables<'_>, arch: &Arch<'_>, program: &Program<'_, '_>, source: &Source, error: PlanError) -> Problem {
     let here = |problem: Problem, op: Op, label: String| at(problem, source, program.place(op), label);
     let tile_types = |op: Op| {
@@ -195,7 +215,10 @@ fn of_plan(tables: &Tables<'_>, arch: &Arch<'_>, program: &Program<'_, '_>, sour
         PlanError::NoMatrixAtom(op) => here(
             Problem::refused(
                 format!("no matrix instruction of {} takes this product", arch.name),
-                format!("`lanebook atoms --arch {} --class matrix --long` lists types and shapes", arch.name),
+                match near_types(tables, arch, program, op) {
+                    Some(near) => format!("it has products of {near}, which is another type: `lanebook atoms --arch {} --class matrix --long`", arch.name),
+                    None => format!("`lanebook atoms --arch {} --class matrix --long` lists types and shapes", arch.name),
+                },
             ),
             op,
             format!("{}, {} threads", tile_types(op), threads(program)),
