@@ -75,6 +75,8 @@ pub struct LoadedUnits {
     pub tensor_tiles: Vec<Spanned<unit::TensorTile>>,
     pub tensor_moves: Vec<Spanned<unit::TensorMove>>,
     pub shapes: Vec<Spanned<unit::UnitShape>>,
+    pub order_limits: Vec<Spanned<unit::OrderLimit>>,
+    pub map_limits: Vec<Spanned<unit::MapLimit>>,
     pub tensor_maps: Vec<Spanned<unit::TensorMap>>,
     pub tiled_moves: Vec<Spanned<unit::TiledMove>>,
     pub completions: Vec<Spanned<unit::CompletionObject>>,
@@ -91,6 +93,8 @@ impl LoadedUnits {
             && self.tensor_tiles.is_empty()
             && self.tensor_moves.is_empty()
             && self.shapes.is_empty()
+            && self.order_limits.is_empty()
+            && self.map_limits.is_empty()
             && self.tensor_maps.is_empty()
             && self.tiled_moves.is_empty()
             && self.completions.is_empty()
@@ -364,6 +368,8 @@ impl Reader<'_> {
             tensor_tiles: self.entries(&units.tensor_tiles),
             tensor_moves: self.entries(&units.tensor_moves),
             shapes: self.entries(&units.shapes),
+            order_limits: self.entries(&units.order_limits),
+            map_limits: self.entries(&units.map_limits),
             tensor_maps: self.entries(&units.tensor_maps),
             tiled_moves: self.entries(&units.tiled_moves),
             completions: self.entries(&units.completions),

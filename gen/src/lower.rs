@@ -233,6 +233,7 @@ fn operand(operand: &model::Operand) -> t::Operand<'static> {
         layout: operand.layout.as_ref().map(layout),
         extents: operand.extents.as_ref().filter(|_| operand.layout.is_some()).map_or((0, 0), |e| e.value),
         range: one(operand.range.as_ref().map_or((1, 0), |r| r.value)),
+        multiple: operand.multiple.as_ref().map_or(1, |m| m.value),
         implicit: operand.implicit,
         vary: vary(&operand.vary),
     }
@@ -345,7 +346,7 @@ pub(crate) fn sync_step(model: &HwModel, step: &model::Step) -> t::SyncStep<'sta
     }
 }
 
-fn hazard(model: &HwModel, arch: &model::Arch, hazard: &model::Hazard) -> t::Hazard {
+fn hazard(model: &HwModel, arch: &model::Arch, hazard: &model::Hazard) -> t::Hazard<'static> {
     let tagged = |tag| arch.atoms.iter().map(|a| model.atom(a.atom)).find(|a| a.tags.contains(&tag));
     let (producer, consumer) = (tagged(hazard.producer), tagged(hazard.consumer));
     t::Hazard {
@@ -356,6 +357,7 @@ fn hazard(model: &HwModel, arch: &model::Arch, hazard: &model::Hazard) -> t::Haz
         producer_operand: hazard.producer_operand.as_ref().and_then(|name| producer.and_then(|atom| atom.operand(name))),
         unless_same: hazard.unless_same,
         states: hazard.states,
+        counts: list(hazard.counts.iter().copied()),
         wait: hazard.wait,
         after: hazard.after,
         source: hazard.source.unwrap_or(t::SourceId(0)),

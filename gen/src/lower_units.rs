@@ -23,6 +23,7 @@ pub fn units(model: &HwModel) -> t::Units<'static> {
                 s::TensorUse::Accumulator => t::TensorUse::Accumulator,
                 s::TensorUse::Scale => t::TensorUse::Scale,
                 s::TensorUse::Copy => t::TensorUse::Copy,
+                s::TensorUse::Metadata => t::TensorUse::Metadata,
             },
             layout: layout(tile),
             second_lanes: fact.entry.second_lanes,
@@ -44,6 +45,8 @@ pub fn units(model: &HwModel) -> t::Units<'static> {
             sources: list(fact.sources.iter().copied()),
         })),
         shapes: list(u.shapes.iter().map(shape)),
+        order_limits: list(u.order_limits.iter().map(order_limit)),
+        map_limits: list(u.map_limits.iter().map(map_limit)),
         tensor_maps: list(u.tensor_maps.iter().map(tensor_map)),
         tiled_moves: list(u.tiled_moves.iter().map(|(fact, found)| t::TiledMove {
             name: text(&fact.entry.name),
@@ -114,6 +117,8 @@ pub fn select(units: &t::Units<'static>, features: &[t::FeatureId], atom: impl F
                 .map(|m| t::TensorMove { load_atoms: (atom(m.load_atoms.0), m.load_atoms.1.map(&atom)), ..*m }),
         ),
         shapes: list(units.shapes.iter().filter(|d| has(&d.feature)).copied()),
+        order_limits: list(units.order_limits.iter().filter(|d| has(&d.feature)).copied()),
+        map_limits: list(units.map_limits.iter().filter(|d| has(&d.feature)).copied()),
         tensor_maps: list(units.tensor_maps.iter().filter(|d| has(&d.feature)).copied()),
         tiled_moves: list(units.tiled_moves.iter().filter(|m| has(&m.feature)).map(|m| t::TiledMove { atom: atom(m.atom), last: steps(m.last), ..*m })),
         completions: list(units.completions.iter().filter(|c| has(&c.feature)).map(|c| t::CompletionObject {
@@ -186,10 +191,7 @@ fn operand_tile(fact: &Fact<s::OperandTile>, tile: &Tile, mode: &'static t::Swiz
     t::OperandTile {
         name: text(&e.name),
         feature: fact.feature,
-        major: match e.major {
-            s::Major::Depth => t::Major::Depth,
-            s::Major::Outer => t::Major::Outer,
-        },
+        major: major(e.major),
         swizzle: mode,
         layout: layout(tile),
         unit: (tile.param(&e.unit.0), e.unit.1),
@@ -247,6 +249,42 @@ fn shape(fact: &Fact<s::UnitShape>) -> t::UnitShape<'static> {
         descriptor: text(&e.descriptor),
         status: fact.status,
         sources: list(fact.sources.iter().copied()),
+    }
+}
+
+fn order_limit(fact: &Fact<s::OrderLimit>) -> t::OrderLimit<'static> {
+    let e = &fact.entry;
+    t::OrderLimit {
+        name: text(&e.name),
+        feature: fact.feature,
+        descriptors: list(e.descriptors.iter().map(|d| text(d))),
+        blocks: e.blocks,
+        operands: (e.operands.contains(&s::Factor::A), e.operands.contains(&s::Factor::B)),
+        major: major(e.major),
+        types: list(e.types.iter().map(|t| text(t))),
+        n: list(e.n.iter().map(|n| t::Steps { low: n.0, high: n.1, step: n.2 })),
+        status: fact.status,
+        sources: list(fact.sources.iter().copied()),
+    }
+}
+
+fn map_limit(fact: &Fact<s::MapLimit>) -> t::MapLimit<'static> {
+    let e = &fact.entry;
+    t::MapLimit {
+        name: text(&e.name),
+        feature: fact.feature,
+        elements: list(e.elements.iter().map(|name| text(name))),
+        swizzles: list(e.swizzles.iter().map(|name| text(name))),
+        copies: (e.copies.contains(&s::TiledCopy::Load), e.copies.contains(&s::TiledCopy::Store)),
+        status: fact.status,
+        sources: list(fact.sources.iter().copied()),
+    }
+}
+
+fn major(major: s::Major) -> t::Major {
+    match major {
+        s::Major::Depth => t::Major::Depth,
+        s::Major::Outer => t::Major::Outer,
     }
 }
 

@@ -104,6 +104,10 @@ pub fn architecture(model: &HwModel, name: &str, like: &Arch) -> String {
         if hazard.unless_same {
             text.push_str(", unless_same: true");
         }
+        if !hazard.counts.is_empty() {
+            let counts: Vec<String> = hazard.counts.iter().map(|id| format!("{:?}", tag(*id))).collect();
+            let _ = write!(text, ", counts: [{}]", counts.join(", "));
+        }
         if let Some(wait) = hazard.wait {
             let _ = write!(text, ", wait: {:?}", model.atom(wait).name.value);
         }

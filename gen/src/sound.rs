@@ -167,6 +167,8 @@ impl Part {
         self.cut_named(&mut units.tensor_tiles, "tensor tile", |unit| &unit.name, lost);
         self.cut_named(&mut units.tensor_moves, "tensor move", |unit| &unit.name, lost);
         self.cut(&mut units.shapes, |unit| unit.span, |_, _| {});
+        self.cut_named(&mut units.order_limits, "order limit", |unit| &unit.name, lost);
+        self.cut_named(&mut units.map_limits, "map limit", |unit| &unit.name, lost);
         self.cut_named(&mut units.tensor_maps, "tensor map", |unit| &unit.name, lost);
         // The atoms of a family that could not be read are missing already.
         self.cut(&mut group.group.value.families, |family| family.span, |_, _| {});

@@ -118,6 +118,12 @@ fn units(sources: &Sources, span: Span) {
     for entry in &units.shapes {
         parsed::<unit::UnitShape>(sources, entry.span);
     }
+    for entry in &units.order_limits {
+        parsed::<unit::OrderLimit>(sources, entry.span);
+    }
+    for entry in &units.map_limits {
+        parsed::<unit::MapLimit>(sources, entry.span);
+    }
     for entry in &units.tensor_maps {
         parsed::<unit::TensorMap>(sources, entry.span);
     }

@@ -302,6 +302,12 @@ impl<'a, 't> Legal<'a, 't> {
         let span = u64::from(mode.span_bytes);
         if copies {
             let map = tables.units.tensor_maps.iter().find(|map| arch.features.contains(&map.feature)).ok_or(Verdict::Descriptor)?;
+            // Copies to shared memory; the element's type is the first of its width that is no packing.
+            let same = |e: &&lanebook_tables::MapElement<'_>| u16::from(e.bits) == shape.bits && e.shared_bits == e.bits;
+            let taken = map.elements.iter().find(same).is_none_or(|e| crate::unit::map::takes(tables, arch, e, mode, (true, false)).is_ok());
+            if !taken {
+                return Err(Verdict::Descriptor);
+            }
             let inner = if span > 0 { row.min(span) } else { row };
             let legal = row.checked_rem(u64::from(map.box_bytes).max(1)) == Some(0)
                 && shape.row_count() <= u64::from(map.box_max)

@@ -4,8 +4,8 @@
 use super::choose::Chooser;
 use crate::ir::{Def, Op, Value};
 use crate::map::{SharedLayout, TileShape, log2_exact};
-use crate::plan::{InShared, PlanError, Product};
-use crate::unit::{operand, swizzle};
+use crate::plan::{InShared, PlanError, Product, Reject};
+use crate::unit::{Error, operand, swizzle, tensor};
 use lanebook_layout::{PostMap, Unit};
 use lanebook_tables::{Major, OpRole, SharedOperand};
 
@@ -31,6 +31,12 @@ pub(super) struct UnitUse<'t> {
     pub(super) how: &'t SharedOperand<'t>,
     /// Whether either coordinate may be contiguous.
     pub(super) either: bool,
+    /// The instruction descriptor, where there is one.
+    pub(super) instruction: Option<&'t str>,
+    /// The operand's element type.
+    pub(super) dtype: &'t str,
+    /// Columns of one instruction.
+    pub(super) columns: u16,
 }
 
 impl<'t> Chooser<'_, 't, '_, '_> {
@@ -55,7 +61,9 @@ impl<'t> Chooser<'_, 't, '_, '_> {
             let block = (log2_exact(u64::from(outer))?, log2_exact(u64::from(s.k))?);
             // The instruction says it, or its descriptor.
             let either = how.along.is_some() || atom.tensor().is_some();
-            out.push(UnitUse { product, load, alloc, transposed, is_a, block, how, either }).ok()?;
+            let instruction = atom.tensor().map(|tensor| tensor.descriptor);
+            let dtype = self.program.type_of(value).dtype.and_then(|id| self.setting.tables.dtype(id)).map_or("", |d| d.name);
+            out.push(UnitUse { product, load, alloc, transposed, is_a, block, how, either, instruction, dtype, columns: s.n }).ok()?;
         }
         Some(out)
     }
@@ -113,9 +121,24 @@ impl<'t> Chooser<'_, 't, '_, '_> {
         (strip <= inner).then_some(SharedLayout { row_major, strip: (strip < inner).then_some(strip), post })
     }
 
-    /// Whether every matrix unit that reads a tile can be given it under a layout.
-    pub(super) fn suits_units(&self, alloc: usize, layout: &SharedLayout, shape: TileShape) -> bool {
-        self.units.iter().filter(|u| usize::from(u.alloc) == alloc).all(|u| self.described(u, layout, shape).is_some())
+    /// Whether every matrix unit that reads a tile can be given it under a layout; else why not.
+    pub(super) fn suits_units(&self, alloc: usize, layout: &SharedLayout, shape: TileShape) -> Result<(), Reject> {
+        for unit in self.units.iter().filter(|u| usize::from(u.alloc) == alloc) {
+            let (_, outer) = self.described(unit, layout, shape).ok_or(Reject::Descriptor)?;
+            self.takes_order(unit, outer)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a unit takes an operand in an order, by the limits of the tables.
+    fn takes_order(&self, unit: &UnitUse<'_>, outer: bool) -> Result<(), Reject> {
+        let Some(descriptor) = unit.instruction else { return Ok(()) };
+        let major = if outer { Major::Outer } else { Major::Depth };
+        let operand = (u8::from(!unit.is_a), unit.dtype, major);
+        match tensor::takes_order(self.setting.tables, self.setting.arch, (descriptor, 1), operand, unit.columns) {
+            Err(Error::Order { limit, columns, .. }) => Err(Reject::Order { limit, columns }),
+            _ => Ok(()),
+        }
     }
 
     /// The descriptor's word for a tile at address 0, and whether the outer coordinate is contiguous.
@@ -155,6 +178,7 @@ impl<'t> Chooser<'_, 't, '_, '_> {
         for unit in self.units.iter().filter(|u| u.product == product) {
             let alloc = self.plan.allocs.get(usize::from(unit.alloc)).ok_or(PlanError::Undecided(product))?;
             let (word, outer_major) = self.described(unit, &alloc.layout, alloc.shape).ok_or(PlanError::Undecided(product))?;
+            self.takes_order(unit, outer_major).map_err(|_| PlanError::Undecided(product))?;
             let given = InShared { alloc: unit.alloc, load: unit.load, transposed: unit.transposed, outer_major, word };
             if let Some(slot) = out.get_mut(usize::from(!unit.is_a)) {
                 *slot = Some(given);

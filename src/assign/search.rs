@@ -86,9 +86,9 @@ impl Chooser<'_, '_, '_, '_> {
                 },
             };
             let Some(layout) = next else { continue };
-            if for_units && !self.suits_units(index, &layout, alloc.shape) {
+            if for_units && let Err(why) = self.suits_units(index, &layout, alloc.shape) {
                 if let Some(op) = record {
-                    self.plan.lose(Loser { op, what: Candidate::Shared(layout), why: Reject::Descriptor, cost: 0 });
+                    self.plan.lose(Loser { op, what: Candidate::Shared(layout), why, cost: 0 });
                 }
                 continue;
             }

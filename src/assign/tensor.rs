@@ -42,7 +42,9 @@ impl Chooser<'_, '_, '_, '_> {
         let name = |v: Option<Value>| v.and_then(|v| self.program.type_of(v).dtype).and_then(|d| tables.dtype(d)).map_or("", |d| d.name);
         let types = [name(self.program.operand(op, 0)), name(self.program.operand(op, 1)), name(self.program.result(op, 0))];
         let majors = majors.map(|outer| if outer { Major::Outer } else { Major::Depth });
-        let word = tensor::instruction(tables, arch, descriptor, (product.shape.m, product.shape.n), types, majors).map_err(|_| undecided)?;
+        let (rows, columns) = (product.shape.m, product.shape.n);
+        let asked = tensor::Instruction { descriptor, blocks: 1, rows, columns, types, majors };
+        let word = tensor::instruction(tables, arch, &asked).map_err(|_| undecided)?;
         Ok(Some(InTensor { value, carrier, word, first: 0 }))
     }
 }

@@ -7,8 +7,8 @@
 use super::evaluate::{Evaluated, Setting};
 use crate::map::{Columns, Combine, MemoryMap};
 use crate::plan::{Figures, Fit, GlobalPlan, MapPlan, Reject};
-use crate::unit::map::Rule;
-use crate::unit::{has, swizzle};
+use crate::unit::map::{self, Rule};
+use crate::unit::{Error, has, swizzle};
 use lanebook_tables::{DtypeId, SwizzleMode, TensorMap, TiledMove};
 
 /// A box that fits: log2 of its extents, innermost first, and how many bits of the tile count boxes.
@@ -65,6 +65,11 @@ impl<'t> Setting<'t> {
         let mut closest = refuse(Rule::SwizzleEncoding, 0, 0);
         for (k, mode) in (0u8..).zip(self.tables.units.swizzles) {
             if !has(self.arch, mode.feature) || swizzle::code(mode, rules.encoding).is_none() {
+                continue;
+            }
+            let takes = |e| map::takes(self.tables, self.arch, e, mode, (form.loads, !form.loads));
+            if let Some(Err(Error::Map(refusal))) = rules.elements.get(usize::from(element)).map(takes) {
+                closest = nearer(closest, refuse(refusal.rule, u32::try_from(refusal.found).unwrap_or(u32::MAX), 0));
                 continue;
             }
             match boxed(rules, mode, shared) {

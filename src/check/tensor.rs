@@ -8,7 +8,7 @@ use crate::plan::{InTensor, Plan, Product, ProductPlan, TensorLoads};
 use crate::unit::descriptor::Word;
 use crate::unit::{descriptor_named, tensor};
 use lanebook_layout::AxisId;
-use lanebook_tables::{Amount, Arch, Atom, FieldRole, OpRole, Tables, TensorMemory, TensorMove, TensorTile, TileIter, TileLayout};
+use lanebook_tables::{Amount, Arch, Atom, FieldRole, Major, OpRole, OrderLimit, Tables, TensorMemory, TensorMove, TensorTile, TileIter, TileLayout};
 
 /// The tile's row and column of an element of block `block`.
 pub(super) fn element(product: &Product, block: u32, (row, col): (u64, u64)) -> Option<(u32, u32)> {
@@ -134,19 +134,29 @@ fn instruction(tables: &Tables<'_>, program: &Program<'_, '_>, arch: &Arch<'_>, 
     let table = descriptor_named(tables, arch, own.descriptor).map_err(|_| wrong(u8::MAX))?;
     let word = Word::unpack(table, u64::from(place.word)).map_err(|_| wrong(u8::MAX))?;
     let values = [program.operand(p.op, 0), program.operand(p.op, 1), program.result(p.op, 0)];
+    let dtype = |of: usize| values.get(of).copied().flatten().and_then(|v| program.type_of(v).dtype).and_then(|d| tables.dtype(d)).map(|d| d.name);
+    let outer = |of: usize| p.shared.get(of).copied().flatten().is_some_and(|given| given.outer_major);
     for (number, field) in (0u8..).zip(table.fields) {
         let value = word.get(field.name).map_err(|_| wrong(number))?;
         let named = word.word(field.name).map_err(|_| wrong(number))?;
         let right = match field.role {
             FieldRole::Rows => value == u64::from(p.product.shape.m),
             FieldRole::Columns => value == u64::from(p.product.shape.n),
-            FieldRole::Type(of) => {
-                let dtype = values.get(usize::from(of)).copied().flatten().and_then(|v| program.type_of(v).dtype).and_then(|d| tables.dtype(d));
-                named.is_some() && named == dtype.map(|d| d.name)
-            }
+            FieldRole::Type(of) => named.is_some() && named == dtype(usize::from(of)),
             FieldRole::Major(of) => {
-                let outer = p.shared.get(usize::from(of)).copied().flatten().is_some_and(|given| given.outer_major);
-                named == Some(if outer { "outer" } else { "depth" })
+                let order = if outer(usize::from(of)) { Major::Outer } else { Major::Depth };
+                // One block alone issues it.
+                let n = p.product.shape.n;
+                let forbids = |limit: &&OrderLimit<'_>| {
+                    arch.features.contains(&limit.feature)
+                        && limit.major == order
+                        && [limit.operands.0, limit.operands.1].get(usize::from(of)) == Some(&true)
+                        && limit.blocks <= 1
+                        && limit.descriptors.contains(&own.descriptor)
+                        && dtype(usize::from(of)).is_some_and(|name| limit.types.contains(&name))
+                        && !limit.n.iter().any(|s| (s.low..=s.high).contains(&n) && n.saturating_sub(s.low).is_multiple_of(s.step))
+                };
+                named == Some(if order == Major::Outer { "outer" } else { "depth" }) && !tables.units.order_limits.iter().any(|limit| forbids(&limit))
             }
             // Nothing is negated, sparse or saturated.
             _ => value == u64::from(field.range.0),

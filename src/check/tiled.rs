@@ -6,7 +6,7 @@ use crate::ir::{Program, words};
 use crate::map::TileShape;
 use crate::plan::{End, MAP_RANK, MapPlan, MovePlan, Plan, TiledPlan};
 use crate::unit::{has, swizzle};
-use lanebook_tables::{Arch, SwizzleMode, Tables, TensorMap, TiledMove};
+use lanebook_tables::{Arch, MapLimit, SwizzleMode, Tables, TensorMap, TiledMove};
 
 /// A tiled movement with everything that it names.
 struct Tiled<'p, 't> {
@@ -34,6 +34,12 @@ pub(super) fn movement(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Pl
     let rules = rules.ok_or(fault(m, MapFault::Rules, u64::from(map.map), 0))?;
     let coded = |mode: &&&SwizzleMode<'_>| has(arch, mode.feature) && swizzle::code(mode, rules.encoding).is_some();
     let mode = tables.units.swizzles.get(usize::from(map.mode)).filter(coded).ok_or(fault(m, MapFault::Mode, u64::from(map.mode), 0))?;
+    let name = rules.elements.get(usize::from(map.element)).map(|e| e.name);
+    let any = |list: &[&str], name: Option<&str>| list.is_empty() || name.is_some_and(|name| list.contains(&name));
+    let ours = |l: &&MapLimit<'_>| has(arch, l.feature) && (if form.loads { l.copies.0 } else { l.copies.1 });
+    if tables.units.map_limits.iter().filter(ours).any(|l| any(l.elements, name) && any(l.swizzles, Some(mode.name))) {
+        return Err(fault(m, MapFault::Mode, u64::from(map.mode), 0));
+    }
     let (End::Global(_), End::Shared(k)) = (if form.loads { (m.from, m.to) } else { (m.to, m.from) }) else { return Err(refuse) };
     let tile = plan.allocs.get(usize::from(k)).ok_or(missing)?;
     let global = if form.loads { m.from } else { m.to };

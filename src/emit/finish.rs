@@ -227,7 +227,7 @@ impl Finish<'_> {
                 if producer.tags.contains(&hazard.producer) && self.share(earlier, step, hazard) {
                     missing = missing.max(u32::from(hazard.states).saturating_sub(distance));
                 }
-                distance = distance.saturating_add(states_of(self.isa, earlier, producer));
+                distance = distance.saturating_add(states_of(self.isa, earlier, producer, hazard));
             }
         }
         for hazard in self.arch.hazards.iter().filter(|h| atom.tags.contains(&h.consumer)) {
@@ -237,7 +237,7 @@ impl Finish<'_> {
     }
 
     /// Ends a hazard that an atom ends, if `step` is exposed to it; without a step, whatever comes next.
-    fn end_hazard(&self, hazard: &Hazard, step: Option<&Step>, origin: u16, out: &mut VecView<Step>) -> Result<(), StepError> {
+    fn end_hazard(&self, hazard: &Hazard<'_>, step: Option<&Step>, origin: u16, out: &mut VecView<Step>) -> Result<(), StepError> {
         let Some(wait) = hazard.wait else { return Ok(()) };
         // Every label has what ends it before it.
         let recent = out.iter().rev().take_while(|earlier| earlier.purpose != Purpose::Label && earlier.atom != wait);
@@ -252,7 +252,7 @@ impl Finish<'_> {
     }
 
     /// Whether some step of the kernel reads a register that `writer` writes, in the way that makes the hazard one. Registers count in pairs.
-    fn has_reader(&self, writer: &Step, hazard: &Hazard) -> bool {
+    fn has_reader(&self, writer: &Step, hazard: &Hazard<'_>) -> bool {
         let Some(tag) = hazard.after else { return true };
         let mut found = false;
         for_each_register(self.tables, writer, self.patterns, |w| {
@@ -271,7 +271,7 @@ impl Finish<'_> {
     }
 
     /// Whether the hazard's register of `earlier` is one that `later` uses in the hazard's way.
-    fn share(&self, earlier: &Step, later: &Step, hazard: &Hazard) -> bool {
+    fn share(&self, earlier: &Step, later: &Step, hazard: &Hazard<'_>) -> bool {
         let mut shared = false;
         for_each_register(self.tables, earlier, self.patterns, |e| {
             let concerned = match hazard.producer_operand {
@@ -307,7 +307,7 @@ impl Finish<'_> {
                 if producer.tags.contains(&hazard.producer) {
                     missing = missing.max(u32::from(hazard.states).saturating_sub(distance));
                 }
-                distance = distance.saturating_add(states_of(self.isa, earlier, producer));
+                distance = distance.saturating_add(states_of(self.isa, earlier, producer, hazard));
             }
         }
         for hazard in self.arch.hazards {
@@ -342,12 +342,15 @@ fn raise(need: &mut [Option<u32>; COUNTERS], allowed: u32, counter: u8) {
     }
 }
 
-/// Wait states that a step itself provides.
-fn states_of(isa: &Isa<'_>, step: &Step, atom: &Atom<'_>) -> u32 {
+/// Wait states that a step itself provides, as the hazard counts them.
+fn states_of(isa: &Isa<'_>, step: &Step, atom: &Atom<'_>, hazard: &Hazard<'_>) -> u32 {
     if isa.nop == Some(step.atom)
         && let Some(&Slot::Int(n)) = step.args.first()
     {
         return u32::try_from(n).unwrap_or(0).saturating_add(1);
+    }
+    if !hazard.counts.is_empty() {
+        return u32::from(hazard.counts.iter().any(|tag| atom.tags.contains(tag)));
     }
     u32::from(atom.cost.issue.max(1))
 }

@@ -131,6 +131,13 @@ pub enum Reject {
     },
     /// No descriptor of the matrix unit describes this layout.
     Descriptor,
+    /// The matrix unit's products of these columns do not take the operand in this layout's order.
+    Order {
+        /// Number of the limit in [`lanebook_tables::Units::order_limits`].
+        limit: u16,
+        /// Columns of the product.
+        columns: u16,
+    },
     /// The accumulator cannot stay in tensor memory: it does not begin with zeros, or something else needs it meanwhile.
     Accumulator,
     /// Tensor memory has fewer columns.

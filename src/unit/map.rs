@@ -44,6 +44,9 @@ pub enum Rule {
     InterleaveSwizzle,
     /// The swizzle mode has no number in the map's encoding.
     SwizzleEncoding,
+    /// The element type and the swizzle mode do not go together in this direction: number of the limit in
+    /// [`lanebook_tables::Units::map_limits`].
+    Limit,
     /// The layout's innermost elements do not lie side by side.
     Contiguous,
     /// The layout's dimensions do not follow each other without gaps.
@@ -85,6 +88,8 @@ pub struct Request<'r> {
     pub steps: &'r [u32],
     /// Where in shared memory the tile starts.
     pub shared: u64,
+    /// Whether it is copied to shared memory, and from there.
+    pub copies: (bool, bool),
 }
 
 /// A checked tensor map.
@@ -147,6 +152,7 @@ pub fn check<'a>(tables: &Tables<'a>, arch: &Arch<'_>, request: &Request<'_>) ->
     if swizzle::code(mode, map.encoding).is_none() {
         return Err(refuse(Rule::SwizzleEncoding, 0, 0, 0));
     }
+    takes(tables, arch, element, mode, request.copies)?;
     extents(map, element, request)?;
     let align = u64::from(element.align_bytes.max(interleave.align_bytes));
     strides(map, align, request)?;
@@ -156,6 +162,21 @@ pub fn check<'a>(tables: &Tables<'a>, arch: &Arch<'_>, request: &Request<'_>) ->
         return Err(refuse(Rule::Shared, 0, request.shared, needed));
     }
     Ok(Checked { map, element, interleave, swizzle: mode, bytes })
+}
+
+/// Whether copies (to shared memory, from there) take these elements under a mode, as far as the limits of the tables go.
+///
+/// # Errors
+/// [`Error::Map`] with [`Rule::Limit`] and the first limit that forbids it.
+pub fn takes(tables: &Tables<'_>, arch: &Arch<'_>, element: &MapElement<'_>, mode: &SwizzleMode<'_>, (loads, stores): (bool, bool)) -> Result<(), Error> {
+    for (number, limit) in tables.units.map_limits.iter().enumerate() {
+        let elements = limit.elements.is_empty() || limit.elements.contains(&element.name);
+        let modes = limit.swizzles.is_empty() || limit.swizzles.contains(&mode.name);
+        if has(arch, limit.feature) && elements && modes && ((loads && limit.copies.0) || (stores && limit.copies.1)) {
+            return Err(refuse(Rule::Limit, 0, number as u64, 0));
+        }
+    }
+    Ok(())
 }
 
 fn extents(map: &TensorMap<'_>, element: &MapElement<'_>, request: &Request<'_>) -> Result<(), Error> {
@@ -334,6 +355,7 @@ pub fn derive<'a>(tables: &Tables<'a>, arch: &Arch<'_>, element: &str, layout: &
         boxed: out.extents.get(..used).unwrap_or(&[]),
         steps: ones.get(..used).unwrap_or(&[]),
         shared: 0,
+        copies: (false, false),
     };
     boxes(map, element, interleave, mode, &request)?;
     Ok(out)

@@ -131,6 +131,15 @@ pub enum Error {
         /// The first lane that it reaches.
         first: u32,
     },
+    /// Products of these columns do not take an operand of this type in this order.
+    Order {
+        /// Number of the limit in [`lanebook_tables::Units::order_limits`].
+        limit: u16,
+        /// 0 = A, 1 = B.
+        operand: u8,
+        /// Columns of the product.
+        columns: u16,
+    },
     /// A rule of tiled copies.
     Map(map::Refusal),
 }

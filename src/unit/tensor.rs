@@ -155,20 +155,57 @@ pub fn shape<'a>(tables: &Tables<'a>, arch: &Arch<'_>, product: &Product<'_>) ->
     Err(refused)
 }
 
-/// The instruction descriptor of a product: `types` of A, B and D by name, which coordinate of A and of B is contiguous.
+/// What an instruction descriptor is to say.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Instruction<'k> {
+    /// The descriptor's name.
+    pub descriptor: &'k str,
+    /// Blocks that work together.
+    pub blocks: u8,
+    /// Rows of the product.
+    pub rows: u16,
+    /// Columns of the product.
+    pub columns: u16,
+    /// Element types of A, B and D, by name.
+    pub types: [&'k str; 3],
+    /// Which coordinate of A and of B is contiguous.
+    pub majors: [Major; 2],
+}
+
+/// Whether products of so many columns take operand `operand` (0 = A, 1 = B) of this type in this order, as far as the limits of the tables
+/// go; which swizzle modes an order has is [`super::operand`]'s.
+///
+/// # Errors
+/// [`Error::Order`] with the first limit that forbids it.
+pub fn takes_order(
+    tables: &Tables<'_>,
+    arch: &Arch<'_>,
+    (descriptor, blocks): (&str, u8),
+    (operand, dtype, major): (u8, &str, Major),
+    columns: u16,
+) -> Result<(), Error> {
+    for (limit, it) in (0u16..).zip(tables.units.order_limits) {
+        let concerned = if operand == 0 { it.operands.0 } else { it.operands.1 };
+        let speaks = has(arch, it.feature) && concerned && it.major == major && (it.blocks == 0 || it.blocks == blocks);
+        let inside = |s: &lanebook_tables::Steps| columns <= s.high && columns.checked_sub(s.low).and_then(|above| above.checked_rem(s.step)) == Some(0);
+        if speaks && it.types.contains(&dtype) && it.descriptors.contains(&descriptor) && !it.n.iter().any(inside) {
+            return Err(Error::Order { limit, operand, columns });
+        }
+    }
+    Ok(())
+}
+
+/// The instruction descriptor of a product.
 ///
 /// # Errors
 /// [`Error::Absent`] if the architecture has no such descriptor; [`Error::NoWord`] for a type or an order that it does not know,
-/// [`Error::Range`] or [`Error::Step`] for a shape that its fields do not hold.
-pub fn instruction(
-    tables: &Tables<'_>,
-    arch: &Arch<'_>,
-    descriptor: &str,
-    (rows, columns): (u16, u16),
-    types: [&str; 3],
-    majors: [Major; 2],
-) -> Result<u32, Error> {
+/// [`Error::Range`] or [`Error::Step`] for a shape that its fields do not hold, [`Error::Order`] for an order that such products do not take.
+pub fn instruction(tables: &Tables<'_>, arch: &Arch<'_>, asked: &Instruction<'_>) -> Result<u32, Error> {
+    let Instruction { descriptor, blocks, rows, columns, types, majors } = *asked;
     let table = descriptor_named(tables, arch, descriptor)?;
+    for ((operand, dtype), major) in (0u8..).zip(types).zip(majors) {
+        takes_order(tables, arch, (descriptor, blocks), (operand, dtype, major), columns)?;
+    }
     let mut word = Word::new(table);
     for (number, field) in (0u8..).zip(table.fields) {
         match field.role {

@@ -55,6 +55,14 @@ fn one(atom: &Atom, operand: &Operand, diags: &mut Diagnostics) {
                 .help("write the lowest value first"),
         );
     }
+    if let Some(multiple) = &operand.multiple {
+        let of = i64::from(multiple.value);
+        let holds = |n: i64| of != 0 && n % of == 0;
+        if operand.role != Role::Immediate || operand.range.as_ref().is_none_or(|r| !holds(r.0) || !holds(r.1)) {
+            let message = format!("`{}` is no immediate whose range begins and ends with a multiple of {of}", name.value);
+            diags.push(Diagnostic::at(multiple.span, message).help("correct `multiple` or `range`"));
+        }
+    }
     if let Some(layout) = &operand.layout {
         if operand.dtype.is_none() {
             let message = format!("operand `{}` has a layout and no element type", name.value);

@@ -150,7 +150,10 @@ fn hazards(model: &HwModel, arch: &Arch, diags: &mut Diagnostics) {
         } else if hazard.states == 0 {
             diags.push(Diagnostic::at(hazard.span.head(), "a hazard without wait states that nothing ends").help("say `states` or `wait`"));
         }
-        for (what, tag) in [("producer", Some(hazard.producer)), ("consumer", Some(hazard.consumer)), ("reader", hazard.after)] {
+        for (what, tag) in [("producer", Some(hazard.producer)), ("consumer", Some(hazard.consumer)), ("reader", hazard.after)]
+            .into_iter()
+            .chain(hazard.counts.iter().map(|tag| ("state", Some(*tag))))
+        {
             let Some(tag) = tag else { continue };
             if arch.whole && carriers(tag).next().is_none() {
                 let tag = &model.tags[tag.index()];

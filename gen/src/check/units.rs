@@ -3,10 +3,10 @@
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::model::HwModel;
 use crate::model::units::{Descriptor, TENSOR_AXES, Tile, Units};
-use crate::schema::unit::Codes;
+use crate::schema::unit::{Codes, Factor};
 use crate::spanned::Spanned;
 use lanebook_layout::{AxisId, Swizzle, Unit};
-use lanebook_tables::{Amount, FeatureId, Role};
+use lanebook_tables::{Amount, FeatureId, FieldRole, Role};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// See the module.
@@ -22,6 +22,8 @@ pub fn check(model: &HwModel) -> Diagnostics {
     tensor_tiles(units, &mut diags);
     tensor_moves(units, &mut diags);
     shapes(units, &mut diags);
+    order_limits(model, &mut diags);
+    map_limits(units, &mut diags);
     maps(units, &mut diags);
     operands(model, &mut diags);
     diags.extend(super::tiled::check(model));
@@ -289,6 +291,54 @@ fn shapes(units: &Units, diags: &mut Diagnostics) {
                     diags.push(Diagnostic::at(entry.kind.span, message).note(field.name.span, "the field").help("correct one of them"));
                 }
             }
+        }
+    }
+}
+
+/// Limits speak of products, operands and types that there are, and leave something to forbid.
+fn order_limits(model: &HwModel, diags: &mut Diagnostics) {
+    let units = &model.units;
+    for limit in &units.order_limits {
+        let entry = &limit.entry;
+        for n in &entry.n {
+            let (low, high, step) = n.value;
+            if step == 0 || low == 0 || low > high || (high - low) % step != 0 {
+                let message = format!("no steps of {step} lead from {low} to {high}");
+                diags.push(Diagnostic::at(n.span, message).help("columns are (lowest, highest, step)"));
+            }
+        }
+        if entry.operands.is_empty() || entry.types.is_empty() || entry.descriptors.is_empty() {
+            let message = format!("limit `{}` speaks of no operand, type or product", entry.name.value);
+            diags.push(Diagnostic::at(entry.name.span, message).help("fill `operands`, `types` and `descriptors`"));
+        }
+        let fields = || units.descriptors.iter().filter(|d| entry.descriptors.iter().any(|name| name.value == d.fact.entry.name.value)).flat_map(|d| &d.fields);
+        for factor in &entry.operands {
+            let of = u8::from(*factor == Factor::B);
+            if fields().next().is_some() && !fields().any(|f| f.role == FieldRole::Major(of) && f.values.len() > 1) {
+                let message = format!("no order of {factor:?} can be chosen in these descriptors");
+                diags.push(Diagnostic::at(entry.name.span, message).help("leave the limit out, or correct `descriptors` or `operands`"));
+            }
+            let known: Vec<&str> = fields().filter(|f| f.role == FieldRole::Type(of)).flat_map(|f| &f.values).map(|(name, _)| name.as_str()).collect();
+            for name in entry.types.iter().filter(|name| !known.is_empty() && !known.contains(&name.as_str())) {
+                let help = crate::suggest::remedy(name, known.iter().copied(), "name a value of the descriptor's field");
+                diags.push(Diagnostic::at(name.span, format!("no product has {factor:?} of type `{}` here", name.value)).help(help));
+            }
+        }
+    }
+}
+
+/// Limits of tiled copies speak of elements that there are, and of a direction.
+fn map_limits(units: &Units, diags: &mut Diagnostics) {
+    let known: Vec<&str> = units.tensor_maps.iter().flat_map(|map| &map.entry.elements).map(|e| e.name.as_str()).collect();
+    for limit in &units.map_limits {
+        let entry = &limit.entry;
+        for name in entry.elements.iter().filter(|name| !known.contains(&name.as_str())) {
+            let help = crate::suggest::remedy(name, known.iter().copied(), "name an element of a tensor map");
+            diags.push(Diagnostic::at(name.span, format!("no tensor map has elements `{}`", name.value)).help(help).lacks(name));
+        }
+        if entry.copies.is_empty() || (entry.elements.is_empty() && entry.swizzles.is_empty()) {
+            let message = format!("limit `{}` speaks of no direction, or of every copy", entry.name.value);
+            diags.push(Diagnostic::at(entry.name.span, message).help("fill `copies`, and `elements` or `swizzles`"));
         }
     }
 }

@@ -142,6 +142,8 @@ pub struct Hazard {
     pub unless_same: bool,
     /// Wait states.
     pub states: u8,
+    /// Tags of the atoms that are wait states.
+    pub counts: Vec<TagId>,
     /// What ends it in place of wait states.
     pub wait: Option<AtomId>,
     /// Tag of the atoms one of which must read the register.

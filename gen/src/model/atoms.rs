@@ -113,6 +113,8 @@ pub struct Operand {
     pub rest: Rest,
     /// Integers.
     pub range: Option<Spanned<(i64, i64)>>,
+    /// Immediates: the multiples of this in the range alone.
+    pub multiple: Option<Spanned<u8>>,
     /// Fixed register that the text does not show.
     pub implicit: bool,
     /// A tuple that may begin at any register, whatever its class says.
@@ -459,6 +461,7 @@ impl Resolver<'_> {
             extents: entry.extents.clone(),
             rest: entry.rest,
             range: range(entry),
+            multiple: entry.multiple.clone(),
             implicit: entry.implicit,
             any_register: entry.any_register,
             moved: entry.moved.iter().map(|moved| (moved.by.clone(), moved.bits, moved.lanes)).collect(),

@@ -351,8 +351,9 @@ impl Resolver<'_> {
             if hazard.wait.is_some() && wait.is_none() {
                 continue; // it has been said
             }
+            let counts = self.words.tagged(&hazard.counts, self.diags);
             let source = sources.first().copied();
-            out.push(Hazard { span: hazard.span, producer, consumer, operand, on, producer_operand, unless_same, states, wait, after, source });
+            out.push(Hazard { span: hazard.span, producer, consumer, operand, on, producer_operand, unless_same, states, counts, wait, after, source });
         }
         out
     }

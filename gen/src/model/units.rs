@@ -127,6 +127,10 @@ pub struct Units {
     pub tensor_moves: Vec<(Fact<s::TensorMove>, Tile, Tile)>,
     /// Shapes.
     pub shapes: Vec<Fact<s::UnitShape>>,
+    /// Limits of operands' orders.
+    pub order_limits: Vec<Fact<s::OrderLimit>>,
+    /// Limits of tiled copies.
+    pub map_limits: Vec<Fact<s::MapLimit>>,
     /// Tiled copies.
     pub tensor_maps: Vec<Fact<s::TensorMap>>,
     /// Instructions of tiled copies.
@@ -203,7 +207,7 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
     let words = Words::of(model);
     let mut units = Units::default();
     let (mut swizzle_names, mut descriptor_names, mut tile_names, mut tensor_names) = (Names::default(), Names::default(), Names::default(), Names::default());
-    let (mut move_names, mut tiled_names) = (Names::default(), Names::default());
+    let (mut move_names, mut tiled_names, mut limit_names) = (Names::default(), Names::default(), Names::default());
     let groups = || loaded.groups.iter().filter(|g| !g.units.is_empty());
     units.features = groups().map(|g| g.group.name.clone()).collect();
     // Modes first: fields of descriptors and tiles refer to them.
@@ -259,6 +263,16 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
             for e in &u.shapes {
                 units.shapes.push(r.fact(e, (e.status, &e.sources), "unit shape"));
             }
+            for e in &u.order_limits {
+                if limit_names.declare(&e.name, 0, "order limit", r.diags) {
+                    units.order_limits.push(r.fact(e, (e.status, &e.sources), "order limit"));
+                }
+            }
+            for e in &u.map_limits {
+                if limit_names.declare(&e.name, 0, "map limit", r.diags) {
+                    units.map_limits.push(r.fact(e, (e.status, &e.sources), "map limit"));
+                }
+            }
             for e in &u.tensor_maps {
                 units.tensor_maps.push(r.fact(e, (e.status, &e.sources), "tensor map"));
             }
@@ -279,6 +293,14 @@ pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnost
         for (_, tile) in &shape.entry.m.value {
             tensor_names.find(tile, "tensor tile", diags);
         }
+    }
+    for limit in &units.order_limits {
+        for name in &limit.entry.descriptors {
+            descriptor_names.find(name, "descriptor", diags);
+        }
+    }
+    for name in units.map_limits.iter().flat_map(|limit| &limit.entry.swizzles) {
+        swizzle_names.find(name, "swizzle mode", diags);
     }
     for (fact, ..) in &units.tensor_moves {
         for (usual, one) in [&fact.entry.loads, &fact.entry.stores] {

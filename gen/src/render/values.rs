@@ -91,10 +91,10 @@ structs! {
     SyncRule<'_> { producer, consumer, steps, sources }
     SyncStep<'_> { atom, immediates, after_producer, barrier }
     Counter<'_> { name, max, in_order, wait, operand }
-    Hazard { producer, consumer, operand, on, producer_operand, unless_same, states, wait, after, source }
+    Hazard<'_> { producer, consumer, operand, on, producer_operand, unless_same, states, counts, wait, after, source }
     Atom<'_> { note, class, isa, template, operands, movement, matrix, more, means, does, cost, counter, tags, status }
     AtomNote<'_> { name, stable, sources }
-    Operand<'_> { name, role, class, also, registers, dtype, layout, extents, range, implicit, vary }
+    Operand<'_> { name, role, class, also, registers, dtype, layout, extents, range, multiple, implicit, vary }
     Vary<'_> { words, values, grows, typed_by, scaled_by }
     Spelling<'_> { text, dtype, shift }
     Movement<'_> { unit_bits, extents, from, to, offsets, crosses_lanes }
@@ -119,7 +119,7 @@ structs! {
     RuleSet<'_> { language, isa, phase, roots }
     TileBuild { op, arity, like, layout, through }
     Pass<'_> { name, steps }
-    Units<'_> { features, descriptors, swizzles, operand_tiles, tensor_memories, tensor_tiles, tensor_moves, shapes, tensor_maps, tiled_moves, completions }
+    Units<'_> { features, descriptors, swizzles, operand_tiles, tensor_memories, tensor_tiles, tensor_moves, shapes, order_limits, map_limits, tensor_maps, tiled_moves, completions }
     Descriptor<'_> { name, feature, bits, fields, status, sources }
     Field<'_> { name, at, bits, scale, range, values, role }
     SwizzleMode<'_> { name, feature, xor, span_bytes, atom_bytes, repeat_bytes, codes, status, sources }
@@ -134,6 +134,8 @@ structs! {
     TensorTile<'_> { name, feature, purpose, layout, second_lanes, status, sources }
     TensorMove<'_> { name, feature, counts, registers, cells, tuple, packed, load_atoms, loads, stores, status, sources }
     UnitShape<'_> { kind, feature, blocks, stationary, sparse, m, n, k, descriptor, status, sources }
+    OrderLimit<'_> { name, feature, descriptors, blocks, operands, major, types, n, status, sources }
+    MapLimit<'_> { name, feature, elements, swizzles, copies, status, sources }
     Steps { low, high, step }
     TensorMap<'_> {
         name, feature, encoding, block, rank, box_max, box_bytes, step_max, extent_max, stride_bytes, stride_limit, base_bytes, shared_bytes, elements,

@@ -216,6 +216,9 @@ pub struct Hazard {
     /// Wait states between.
     #[serde(default)]
     pub states: u8,
+    /// Tags of the atoms that are wait states, one each; else every atom is.
+    #[serde(default)]
+    pub counts: Vec<Name>,
     /// Atom that ends it at any distance, in place of wait states.
     pub wait: Option<Name>,
     /// Only for a register that an atom with this tag reads in the same kernel.

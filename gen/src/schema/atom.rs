@@ -169,6 +169,8 @@ pub struct Operand {
     pub rest: Rest,
     /// Lowest and highest integer.
     pub range: Option<Spanned<(i64, i64)>>,
+    /// An immediate takes the multiples of this in its range alone.
+    pub multiple: Option<Spanned<u8>>,
     /// Fixed register that the text does not show.
     #[serde(default)]
     pub implicit: bool,

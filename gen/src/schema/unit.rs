@@ -25,6 +25,10 @@ pub struct Units {
     pub tensor_moves: Vec<Entry>,
     /// [`UnitShape`] each.
     pub shapes: Vec<Entry>,
+    /// [`OrderLimit`] each.
+    pub order_limits: Vec<Entry>,
+    /// [`MapLimit`] each.
+    pub map_limits: Vec<Entry>,
     /// [`TensorMap`] each.
     pub tensor_maps: Vec<Entry>,
     /// [`TiledMove`] each.
@@ -211,6 +215,7 @@ pub enum TensorUse {
     Accumulator,
     Scale,
     Copy,
+    Metadata,
 }
 
 /// A tile in tensor memory.
@@ -289,6 +294,74 @@ pub struct UnitShape {
     pub k: Vec<u16>,
     /// The instruction descriptor.
     pub descriptor: Name,
+    /// How sure it is; else the group's.
+    pub status: Option<Status>,
+    /// Where it comes from; else the group's.
+    pub sources: Option<Vec<Name>>,
+    /// For people.
+    pub note: Option<String>,
+}
+
+/// An operand of a product.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)] // the operands of a product
+pub enum Factor {
+    A,
+    B,
+}
+
+/// Where products take an operand whose neighbours lie along a coordinate.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "order limit")]
+pub struct OrderLimit {
+    /// Its name, for messages.
+    pub name: Name,
+    /// Instruction descriptors of the products.
+    pub descriptors: Vec<Name>,
+    /// Blocks that work together; 0: any number.
+    #[serde(default)]
+    pub blocks: u8,
+    /// The operands that it holds for.
+    pub operands: Vec<Factor>,
+    /// The order.
+    pub major: Major,
+    /// Element types of the operand.
+    pub types: Vec<Name>,
+    /// Columns of the products that take it: lowest, highest, step; none: no product does.
+    #[serde(default)]
+    pub n: Vec<Spanned<(u16, u16, u16)>>,
+    /// How sure it is; else the group's.
+    pub status: Option<Status>,
+    /// Where it comes from; else the group's.
+    pub sources: Option<Vec<Name>>,
+    /// For people.
+    pub note: Option<String>,
+}
+
+/// A direction of tiled copies.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)] // to shared memory, and from it
+pub enum TiledCopy {
+    Load,
+    Store,
+}
+
+/// Element types and swizzle modes that tiled copies do not take together.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "map limit")]
+pub struct MapLimit {
+    /// Its name, for messages.
+    pub name: Name,
+    /// The element types of tensor maps; none: any.
+    #[serde(default)]
+    pub elements: Vec<Name>,
+    /// The swizzle modes; none: any.
+    #[serde(default)]
+    pub swizzles: Vec<Name>,
+    /// The directions in which they do not go together.
+    pub copies: Vec<TiledCopy>,
     /// How sure it is; else the group's.
     pub status: Option<Status>,
     /// Where it comes from; else the group's.

@@ -144,7 +144,7 @@ pub struct Arch<'a> {
     /// Counters that asynchronous atoms advance and waits look at.
     pub counters: &'a [Counter<'a>],
     /// Pairs of atoms that need wait states between them.
-    pub hazards: &'a [Hazard],
+    pub hazards: &'a [Hazard<'a>],
     /// Integers that any operand takes without a literal, inclusive; empty when low > high.
     pub inline_integers: (i32, i32),
     /// Most scalar registers (and literals) that one vector instruction reads; 0 = no limit.
@@ -243,7 +243,7 @@ pub enum HazardUse {
 
 /// Wait states between a producer and a consumer that uses one of its registers.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Hazard {
+pub struct Hazard<'a> {
     /// Tag of the earlier atom.
     pub producer: TagId,
     /// Tag of the later atom.
@@ -258,6 +258,9 @@ pub struct Hazard {
     pub unless_same: bool,
     /// Wait states that must lie between.
     pub states: u8,
+    /// Only instructions with one of these tags are wait states, one each, beside those that do nothing; none: every instruction, as long as it
+    /// takes.
+    pub counts: &'a [TagId],
     /// An atom that ends it at any distance, in place of wait states.
     pub wait: Option<AtomId>,
     /// Only for a register that some atom with this tag reads in the same kernel.

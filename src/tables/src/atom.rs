@@ -120,6 +120,8 @@ pub struct Operand<'a> {
     /// Immediates: lowest and highest value. Registers: the integers it takes in place of a register
     /// (`min > max` = none; architecture-wide inline integers are in [`crate::Arch::inline_integers`]).
     pub range: &'a (i64, i64),
+    /// Immediates: the multiples of this in the range alone; 1: every number.
+    pub multiple: u8,
     /// The operand is a register with a fixed name that the text does not show (it must be set before).
     pub implicit: bool,
     /// Its part in a family of instances: it is a parameter, or depends on one.

@@ -41,8 +41,8 @@ pub use rule::{
 pub use template::{Pieces, Template};
 pub use tiled::{CompletionObject, TiledMove};
 pub use unit::{
-    Amount, Code, Descriptor, Field, FieldRole, FrameOperand, FrameStep, Interleave, Major, MapElement, OperandTile, Steps, SwizzleMode, TensorMap,
-    TensorMemory, TensorMove, TensorTile, TensorUse, TileField, TileIter, TileLayout, UnitShape, Units,
+    Amount, Code, Descriptor, Field, FieldRole, FrameOperand, FrameStep, Interleave, Major, MapElement, MapLimit, OperandTile, OrderLimit, Steps, SwizzleMode,
+    TensorMap, TensorMemory, TensorMove, TensorTile, TensorUse, TileField, TileIter, TileLayout, UnitShape, Units,
 };
 
 macro_rules! ids {

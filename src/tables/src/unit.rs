@@ -25,6 +25,10 @@ pub struct Units<'a> {
     pub tensor_moves: &'a [TensorMove<'a>],
     /// Shapes of matrix instructions that take descriptors.
     pub shapes: &'a [UnitShape<'a>],
+    /// Orders of an operand that products do not take everywhere.
+    pub order_limits: &'a [OrderLimit<'a>],
+    /// What copies through tensor maps do not take together.
+    pub map_limits: &'a [MapLimit<'a>],
     /// Tiled copies.
     pub tensor_maps: &'a [TensorMap<'a>],
     /// Instructions that copy through tensor maps.
@@ -44,6 +48,8 @@ impl Units<'_> {
         tensor_tiles: &[],
         tensor_moves: &[],
         shapes: &[],
+        order_limits: &[],
+        map_limits: &[],
         tensor_maps: &[],
         tiled_moves: &[],
         completions: &[],
@@ -280,6 +286,8 @@ pub enum TensorUse {
     Scale,
     /// Rows that a copy writes.
     Copy,
+    /// Sparsity indices: over (row, byte of its indices).
+    Metadata,
 }
 
 /// A tile in tensor memory: over (row, column).
@@ -366,6 +374,50 @@ pub struct Steps {
     pub high: u16,
     /// From one to the next.
     pub step: u16,
+}
+
+/// Where products take an operand whose neighbours lie along a coordinate: for some columns only, or nowhere.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct OrderLimit<'a> {
+    /// Its name, for messages.
+    pub name: &'a str,
+    /// The feature it belongs to.
+    pub feature: FeatureId,
+    /// The instruction descriptors of the products.
+    pub descriptors: &'a [&'a str],
+    /// Blocks that work together; 0: any number.
+    pub blocks: u8,
+    /// Whether it holds for A, and for B.
+    pub operands: (bool, bool),
+    /// The order.
+    pub major: Major,
+    /// Element types of the operand, by name.
+    pub types: &'a [&'a str],
+    /// Columns of products that take it; none: no product does.
+    pub n: &'a [Steps],
+    /// How sure this is.
+    pub status: Status,
+    /// Where it comes from.
+    pub sources: &'a [SourceId],
+}
+
+/// Element types and swizzle modes that tiled copies do not take together in some direction.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct MapLimit<'a> {
+    /// Its name, for messages.
+    pub name: &'a str,
+    /// The feature it belongs to.
+    pub feature: FeatureId,
+    /// The element types, by name; none: any.
+    pub elements: &'a [&'a str],
+    /// The swizzle modes, by name; none: any.
+    pub swizzles: &'a [&'a str],
+    /// Whether copies to shared memory do not take them, and copies from it.
+    pub copies: (bool, bool),
+    /// How sure this is.
+    pub status: Status,
+    /// Where it comes from.
+    pub sources: &'a [SourceId],
 }
 
 /// What a tiled copy of a tensor can describe.

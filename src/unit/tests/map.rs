@@ -15,6 +15,7 @@ const GOOD: Request<'static> = Request {
     boxed: &[64, 128],
     steps: &[1, 1],
     shared: 1024,
+    copies: (true, true),
 };
 
 fn refused(arch_name: &str, request: &Request<'_>) -> Refusal {
@@ -103,4 +104,45 @@ fn what_has_no_box_is_refused_by_name() {
     // Boxes that start inside the swizzle's pattern.
     assert_eq!(rule(of(&layout(&[(64, 1), (2, 64 * 4), (4, 64)], Some((3, 3, 3))), &[4, 128])), Rule::Shared);
     assert_eq!(of(&layout(&[(64, 1), (64, 64)], Some((3, 2, 3))), &[64, 64]), Error::NoMode { b: 3, m: 3, s: 3 });
+}
+
+#[test]
+fn elements_and_modes_that_do_not_go_together() {
+    let named = |refusal: Refusal| {
+        assert_eq!(refusal.rule, Rule::Limit);
+        TABLES.units.map_limits[usize::try_from(refusal.found).unwrap()].name
+    };
+    let (load, store) = ((true, false), (false, true));
+    let packed = |element, swizzle, copies| Request {
+        element,
+        swizzle,
+        extents: &[4096, 512],
+        strides: &[4096],
+        boxed: if element == "b4x16" { &[256, 64] } else { &[128, 64] },
+        copies,
+        ..GOOD
+    };
+    let fine = |name: &str, request: &Request<'_>| check(&TABLES, arch(name), request).is_ok();
+    for (element, direction) in [("b4x16_p64", load), ("b6x16_p32", load), ("b6x16_p32", store)] {
+        for (swizzle, taken) in [("none", true), ("128B", true), ("128B_ATOM_32B", true), ("32B", false), ("64B", false), ("128B_ATOM_32B_FLIP_8B", false)] {
+            let request = packed(element, swizzle, direction);
+            assert_eq!(fine("sm_100a", &request), taken, "{element} {swizzle}");
+            if !taken {
+                assert_eq!(named(refused("sm_100a", &request)), "padded elements are swizzled by 128 bytes or not");
+            }
+        }
+    }
+    assert_eq!(named(refused("sm_100a", &packed("b4x16_p64", "128B", store))), "padded 4 bits are only loaded");
+    assert!(!fine("sm_103a", &packed("b6x16_p32", "128B_ATOM_64B", load)) && fine("sm_103a", &packed("b6x16_p32", "128B_ATOM_64B", store)));
+    // sm_120a loads no packed elements and in atoms of 16 bytes alone; it stores them, and its plain loads are those of others.
+    for element in ["b4x16", "b4x16_p64", "b6x16_p32"] {
+        assert_eq!(named(refused("sm_120a", &packed(element, "128B", load))), "sm_120a loads no elements narrower than a byte");
+    }
+    assert!(fine("sm_100a", &packed("b4x16", "128B", load)) && fine("sm_120a", &packed("b4x16", "128B", store)));
+    for swizzle in ["128B_ATOM_32B", "128B_ATOM_32B_FLIP_8B", "128B_ATOM_64B"] {
+        let request = Request { swizzle, copies: load, ..GOOD };
+        assert!(fine("sm_100a", &request) && fine("sm_121a", &Request { copies: store, ..request }));
+        assert_eq!(named(refused("sm_121a", &request)), "sm_120a loads in atoms of 16 bytes alone");
+    }
+    assert!(fine("sm_120a", &Request { copies: load, ..GOOD }) && fine("sm_120f", &GOOD));
 }

@@ -125,3 +125,72 @@ fn every_shape_packs_into_its_descriptor() {
         }
     }
 }
+
+#[test]
+fn orders_that_products_do_not_take() {
+    use crate::unit::tensor::Instruction;
+    use lanebook_tables::Major::{Depth, Outer};
+    let sm_100a = arch("sm_100a");
+    let make = |descriptor, blocks, columns, [a, b]: [&'static str; 2], majors| {
+        let d = if descriptor == "tcgen05.instr.i8" { "i32" } else { "f32" };
+        let asked = Instruction { descriptor, blocks, rows: 64, columns, types: [a, b, d], majors };
+        tensor::instruction(&TABLES, sm_100a, &asked)
+    };
+    let limit = |found: Result<u32, Error>| match found {
+        Err(Error::Order { limit, operand, .. }) => Some((TABLES.units.order_limits[usize::from(limit)].name, operand)),
+        Err(other) => panic!("{other:?}"),
+        Ok(_) => None,
+    };
+    let f8 = |blocks, columns, majors| limit(make("tcgen05.instr.f8f6f4", blocks, columns, ["e5m2", "e4m3"], majors));
+    for columns in (8..=256).step_by(8) {
+        // B along n wants every 16th, in pairs every 32nd; along the depth it does not, nor does A.
+        for (blocks, step) in [(1, 16), (2, 32)] {
+            assert_eq!(f8(blocks, columns, [Depth, Outer]).is_none(), columns % step == 0, "{blocks} {columns}");
+            assert_eq!(f8(blocks, columns, [Outer, Depth]), None);
+            assert_eq!(limit(make("tcgen05.instr.i8", blocks, columns, ["i8", "u8"], [Outer, Outer])).is_none(), columns % step == 0);
+        }
+        assert_eq!(limit(make("tcgen05.instr.f16", 1, columns, ["f16", "bf16"], [Outer, Outer])), None);
+    }
+    assert!(f8(1, 24, [Depth, Outer]).is_some_and(|(name, operand)| name.starts_with("Table 52") && operand == 1));
+    // Narrower elements are not transposed at all; beside them others are.
+    for narrow in ["e2m3", "e3m2", "e2m1"] {
+        let pair = |a, b, majors| limit(make("tcgen05.instr.f8f6f4", 1, 64, [a, b], majors));
+        assert!(pair(narrow, "e4m3", [Outer, Depth]).is_some_and(|(name, operand)| name.starts_with("Table 54") && operand == 0));
+        assert_eq!(pair("e4m3", narrow, [Depth, Outer]).map(|found| found.1), Some(1));
+        assert_eq!(pair(narrow, "e4m3", [Depth, Outer]), None);
+    }
+    // An architecture without the unit has no such descriptor.
+    let asked = Instruction { descriptor: "tcgen05.instr.f8f6f4", blocks: 1, rows: 64, columns: 16, types: ["e4m3", "e4m3", "f32"], majors: [Depth, Outer] };
+    assert_eq!(tensor::instruction(&TABLES, arch("sm_90a"), &asked), Err(Error::Absent));
+}
+
+/// What CUTLASS's `tmem_e_frg` and its loop over scale factors of 96 elements say, said again element by element.
+#[test]
+fn indices_and_factors_of_96() {
+    let sm_103a = arch("sm_103a");
+    let bytes = |layout: &LayoutRef<'_>, x: u64| {
+        let [lane, column] = at(layout, x, [AxisId::TLANE, AxisId::TCOL]);
+        (lane, column, at(layout, x, [AxisId::BYTE, AxisId::TCOL])[0])
+    };
+    let narrow = tensor::layout(tensor::tile_named(&TABLES, sm_103a, "metadata.8").unwrap(), 128, 8, false).unwrap();
+    let wide = tensor::layout(tensor::tile_named(&TABLES, sm_103a, "metadata.16").unwrap(), 128, 4, false).unwrap();
+    for row in 0..128u64 {
+        for byte in 0..8u64 {
+            let expected = (row as i64, (byte / 4) as i64, (byte % 4) as i64);
+            assert_eq!(bytes(&narrow.view(), row * 8 + byte), expected, "{row} {byte}");
+        }
+        for byte in 0..4u64 {
+            // Eight rows side by side, the next eight in the upper half of the cell; the upper half of the depth eight lanes on.
+            let lane = row % 8 + 16 * (row / 16) + 8 * (byte / 2);
+            let expected = (lane as i64, 0, (byte % 2 + 2 * (row / 8 % 2)) as i64);
+            assert_eq!(bytes(&wide.view(), row * 4 + byte), expected, "{row} {byte}");
+        }
+    }
+    let scale = tensor::layout(tensor::tile_named(&TABLES, sm_103a, "scale.k96").unwrap(), 128, 24, false).unwrap();
+    for row in 0..128u64 {
+        for factor in 0..24u64 {
+            let expected = ((row % 32) as i64, (row / 32 + 4 * (factor / 4)) as i64, (factor % 4) as i64);
+            assert_eq!(bytes(&scale.view(), row * 24 + factor), expected, "{row} {factor}");
+        }
+    }
+}

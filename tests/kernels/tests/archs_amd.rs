@@ -277,3 +277,59 @@ fn transposes_are_right() {
         }
     }
 }
+
+/// Registers that an operand names: `v3` or `v[3:6]`.
+fn vector_registers(operand: &str) -> Vec<u32> {
+    let Some(rest) = operand.trim().strip_prefix('v') else { return Vec::new() };
+    match rest.strip_prefix('[').and_then(|range| range.strip_suffix(']')).and_then(|range| range.split_once(':')) {
+        Some((first, last)) => (first.parse().unwrap()..=last.parse().unwrap()).collect(),
+        None => rest.parse().into_iter().collect(),
+    }
+}
+
+/// What the transcendental unit computes: gfx1100 waits before a vector instruction reads it, gfx1250 has a vector instruction between them and
+/// before one that overwrites what the unit reads, RDNA3.5 and gfx12 need neither (llc's hazard recognizer says the same of each).
+#[test]
+fn results_of_the_transcendental_unit_are_not_read_too_early() {
+    let (mut reads, mut waits) = (0, 0);
+    for (arch, _) in archs().filter(|(_, target)| target.starts_with("gfx11") || target.starts_with("gfx12")) {
+        let (waiting, apart) = (arch.starts_with("gfx1100"), arch.starts_with("gfx125"));
+        let mut kernels = 0;
+        for program in ["attention.tile", "layer_norm.tile"] {
+            let Ok(text) = try_kernel_text(&example(program), arch) else { continue };
+            kernels += 1;
+            // Registers of results that nothing has waited for; result and source of a transcendental instruction right before.
+            let mut open: BTreeSet<u32> = BTreeSet::new();
+            let mut last: Option<(Vec<u32>, Vec<u32>)> = None;
+            for line in text.lines().map(str::trim) {
+                if line == "s_waitcnt_depctr depctr_va_vdst(0)" {
+                    assert!(waiting, "{arch}: a wait that is not needed");
+                    open.clear();
+                    waits += 1;
+                }
+                let Some((name, operands)) = line.split_once(' ').filter(|(name, _)| name.starts_with("v_")) else {
+                    if line == "v_nop" {
+                        last = None;
+                    }
+                    continue;
+                };
+                let mut operands = operands.split(", ").map(vector_registers);
+                let (written, read) = (operands.next().unwrap_or_default(), operands.flatten().collect::<Vec<_>>());
+                reads += read.iter().filter(|r| open.contains(r)).count();
+                assert!(!waiting || read.iter().all(|r| !open.contains(r)), "{arch}: {line}");
+                if let Some((result, source)) = last.take().filter(|_| apart) {
+                    assert!(!read.iter().any(|r| result.contains(r)) && !written.iter().any(|r| source.contains(r)), "{arch}: {line}");
+                }
+                written.iter().for_each(|r| {
+                    open.remove(r);
+                });
+                if ["v_exp_f32", "v_rsq_f32", "v_rcp_f32"].contains(&name) {
+                    open.extend(written.iter().copied());
+                    last = Some((written, read));
+                }
+            }
+        }
+        assert!(kernels > 0, "{arch}");
+    }
+    assert!(reads > 0 && waits > 0, "{reads} {waits}");
+}

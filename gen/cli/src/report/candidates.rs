@@ -43,7 +43,7 @@ pub fn text(tables: &Tables<'_>, program: &Program<'_, '_>, candidates: &[Candid
             let terms = candidate.terms;
             let score = if legal { quarters(terms.score(weights)) } else { String::new() };
             let row = [label, bucket, family(candidate.family).into(), figure(terms.shared), figure(terms.tensor), figure(terms.registers), score];
-            table.row(row.into_iter().chain([why(candidate.verdict)]));
+            table.row(row.into_iter().chain([why(tables, candidate.verdict)]));
         }
         for line in table.render(0).lines() {
             let _ = writeln!(out, "//   {line}");
@@ -89,11 +89,11 @@ fn layout(layout: &SharedLayout) -> String {
     }
 }
 
-fn why(verdict: Verdict) -> String {
+fn why(tables: &Tables<'_>, verdict: Verdict) -> String {
     match verdict {
         Verdict::Taken => "<- taken".into(),
         Verdict::Dearer => "dearer".into(),
-        Verdict::Illegal(why) => sentence(why),
+        Verdict::Illegal(why) => sentence(tables, why),
         Verdict::Spaces { from, to } => format!("joins {} and {}", space(from), space(to)),
         Verdict::Family => "of another family than its group".into(),
         Verdict::Alignment { need, have } => format!("needs {need} B of alignment, {have} B are certain"),

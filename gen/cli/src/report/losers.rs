@@ -86,7 +86,7 @@ impl Report<'_> {
             (Reject::Dearer, Some((_, cost))) if loser.cost == *cost => format!("costs {} as the pick does, which came first", slots(loser.cost)),
             (Reject::Dearer, Some((_, cost))) => format!("costs {}, the pick {}", slots(loser.cost), slots(*cost)),
             (Reject::Dearer, None) => format!("costs {} with all movements that it decides, the pick no more", slots(loser.cost)),
-            (why, _) => sentence(why),
+            (why, _) => sentence(self.tables, why),
         }
     }
 

@@ -1,9 +1,10 @@
 //! Why a candidate lost, in sentences.
 use lanebook::plan::Reject;
 use lanebook::unit::map::Rule;
+use lanebook_tables::Tables;
 
 /// The reason with its figures.
-pub fn sentence(why: Reject) -> String {
+pub fn sentence(tables: &Tables<'_>, why: Reject) -> String {
     match why {
         Reject::Lanes { atom, wave } => format!("serves {} lanes, the wave has {}", 1u32 << atom, 1u32 << wave),
         Reject::Share { atom_bits, tile_bits } if atom_bits < tile_bits => format!("moves {atom_bits} bits a lane, an element has {tile_bits}"),
@@ -18,7 +19,9 @@ pub fn sentence(why: Reject) -> String {
         Reject::Element { element_bits } => format!("splits elements of {element_bits} bits"),
         Reject::Copies => "would write the same bytes from several lanes at once".into(),
         Reject::NotNative => "is no machine instruction here, the assembler would expand it".into(),
+        Reject::Tensor { rule: Rule::Limit, found, .. } => limited(tables, found),
         Reject::Tensor { rule, found, needed } => tensor(rule, found, needed),
+        Reject::Order { limit, columns } => order(tables, limit, columns),
         Reject::Descriptor => "a matrix unit reads this tile, and no descriptor of it describes such a layout".into(),
         Reject::Accumulator => {
             "leaves its sums in tensor memory, and these do not begin with zeros or something else touches them before all is added up".into()
@@ -29,6 +32,25 @@ pub fn sentence(why: Reject) -> String {
         Reject::Dearer => "costs more than the pick".into(),
         other => format!("{other:?}"),
     }
+}
+
+/// The limit of orders that is broken, with its source.
+fn order(tables: &Tables<'_>, limit: u16, columns: u16) -> String {
+    let Some(limit) = tables.units.order_limits.get(usize::from(limit)) else { return "is in an order that the product does not take".into() };
+    let steps = |s: &lanebook_tables::Steps| format!("from {} to {} in steps of {}", s.low, s.high, s.step);
+    let taken = limit.n.iter().map(steps).collect::<Vec<_>>().join(" or ");
+    let taken = if taken.is_empty() { "no number of columns".to_string() } else { format!("columns {taken}") };
+    format!("is an order that products of {columns} columns do not take: rule `{}` allows {taken} ({})", limit.name, cited(tables, limit.sources))
+}
+
+/// The limit of tiled copies that is broken, with its source.
+fn limited(tables: &Tables<'_>, limit: u32) -> String {
+    let Some(limit) = tables.units.map_limits.get(limit as usize) else { return "is a form that tiled copies do not take".into() };
+    format!("needs elements and a swizzle that tiled copies take together here: rule `{}` ({})", limit.name, cited(tables, limit.sources))
+}
+
+fn cited(tables: &Tables<'_>, sources: &[lanebook_tables::SourceId]) -> String {
+    sources.iter().filter_map(|id| tables.sources.get(id.index())).map(|source| source.key).collect::<Vec<_>>().join(", ")
 }
 
 /// The rule of tensor maps that is broken.

@@ -244,7 +244,7 @@ fn of_plan(tables: &Tables<'_>, arch: &Arch<'_>, program: &Program<'_, '_>, sour
                 Reject::Tensor { .. } => cite(tables, tables.units.tensor_maps.iter().filter(|m| arch.features.contains(&m.feature)).flat_map(|m| m.sources)),
                 _ => String::new(),
             };
-            here(problem, op, format!("the nearest one {}{cited}", reasons::sentence(why)))
+            here(problem, op, format!("the nearest one {}{cited}", reasons::sentence(tables, why)))
         }
         PlanError::Conflict { op } => here(
             Problem::refused(
