@@ -143,7 +143,7 @@ fn differences(compiled: &Compiled, program: &str, verdicts: &[Verdict], whole: 
         if let Err(Unable::Stumbled(why)) = &verdict.judged {
             let arch = &compiled.model.archs[verdict.arch];
             let message = format!("{program} cannot read the texts of `{}`: {why}", arch.name.value);
-            found.push(Diagnostic::at(arch.name.span, message).help("look for a brace or a quotation mark without its other half in a template"));
+            found.push(Diagnostic::at(arch.name.span, message).help("if it is about the target or its version, correct `target` or `isa_version`; else look for a brace or a quotation mark without its other half in a template"));
         }
     }
     for ((atom, refused), all) in by_atom {

@@ -11,6 +11,7 @@ pub mod text;
 
 use crate::compile::Compiled;
 use crate::model::{Arch, Assembler, Frame};
+use crate::template::Piece;
 use lanebook_tables::{AtomId, Instance, IsaId, Tables};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -189,12 +190,20 @@ impl Judge<'_> {
             return Err(Unable::Stumbled(format!("line {line} of the text, which is of no atom: {message}")));
         }
         if !asked.fine && asked.errors.is_empty() {
-            let first = asked.said.lines().find(|line| !line.trim().is_empty()).unwrap_or("it fails without a word");
-            return Err(Unable::Stumbled(first.trim().to_string()));
+            return Err(Unable::Stumbled(why_it_gave_up(&self.assembler.error, &asked.said).to_string()));
         }
         let refused = parts.iter().map(|part| asked.errors.range(part.lines.clone()).next().map(|(_, message)| message.clone())).collect();
         Ok((parts, refused))
     }
+}
+
+/// What an assembler says when it gives up without an error at a line of ours: the first line that has what its errors have behind their
+/// place (it may count lines of its own), else its last line, behind whatever it remarks on the way.
+fn why_it_gave_up<'s>(error: &Frame, said: &'s str) -> &'s str {
+    let mark = error.iter().rev().find_map(|piece| if let Piece::Text(text) = piece { Some(text.trim()) } else { None });
+    let lines = || said.lines().map(str::trim).filter(|line| !line.is_empty());
+    let marked = mark.filter(|mark| mark.chars().any(char::is_alphabetic)).and_then(|mark| lines().find(|line| line.contains(mark)));
+    marked.or_else(|| lines().next_back()).unwrap_or("it fails without a word")
 }
 
 /// All instances of atoms.
@@ -247,4 +256,19 @@ fn ask(assembler: &Assembler, arguments: &[Frame], program: &Path, text: &str, t
         return Err(line.replace(&input, "the text").trim().to_string());
     }
     Ok(Answer { fine: ran.status.success(), errors: errors(&assembler.error, &input, &said), said })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_it_says_when_it_gives_up() {
+        let error = vec![Piece::Name("input".into()), Piece::Text(", line ".into()), Piece::Name("line".into()), Piece::Text("; error".into())];
+        let said = "asm a.s, line 9; info : use another word\nasm <macros>, line 2; error : version 1 does not know x\nasm fatal : aborted\n\n";
+        assert_eq!(why_it_gave_up(&error, said), "asm <macros>, line 2; error : version 1 does not know x");
+        assert_eq!(why_it_gave_up(&error, "asm a.s, line 9; info : x\nasm fatal : no memory\n"), "asm fatal : no memory");
+        assert_eq!(why_it_gave_up(&[Piece::Text(":".into())].to_vec(), "first: x\nlast\n"), "last");
+        assert_eq!(why_it_gave_up(&error, "\n"), "it fails without a word");
+    }
 }

@@ -3,7 +3,7 @@ use crate::compile::Compiled;
 use crate::diagnostics::{Diagnostic, Diagnostics, Level};
 use lanebook_tables::Status;
 
-/// An override names its evidence, and a contested fact more than one source.
+/// An override names its evidence, a contested fact more than one source, and what is verified sources that say it.
 #[must_use]
 pub fn evidence(compiled: &Compiled) -> Diagnostics {
     let mut diags = Diagnostics::new();
@@ -16,6 +16,17 @@ pub fn evidence(compiled: &Compiled) -> Diagnostics {
     for atom in compiled.model.atoms.iter().filter(|atom| atom.status == Status::Contested && atom.sources.len() < 2) {
         let message = format!("atom `{}` is contested, but cites one side only", atom.name.value);
         diags.push(Diagnostic::at(atom.name.span, message).help("cite the sources that contradict each other, or use another status").as_level(Level::Warning));
+    }
+    for atom in compiled.model.atoms.iter().filter(|atom| atom.status == Status::Verified) {
+        // What an assembler takes says nothing about where elements go.
+        let product = atom.operands.iter().any(|operand| operand.layout.is_some());
+        let needed = if product { 2 } else { usize::from(atom.movement.is_some()) };
+        let others = atom.sources.iter().filter(|id| compiled.model.sources.get(id.index()).is_some_and(|source| !source.texts)).count();
+        if others < needed {
+            let message = format!("atom `{}` is verified, but {others} of its sources say where elements go, {needed} are needed", atom.name.value);
+            let help = "cite what else agrees (sources with `texts: true` judge texts alone), or say `one_source` or `documented`";
+            diags.push(Diagnostic::at(atom.name.span, message).help(help).as_level(Level::Warning));
+        }
     }
     for arch in &compiled.model.archs {
         for bank in arch.banks.iter().filter(|bank| bank.status == Status::Contested && bank.sources.len() < 2) {

@@ -43,7 +43,8 @@ fn chain<'a>(entry: &'a Spanned<schema::Arch>, entries: &[&'a Spanned<schema::Ar
         let Some(next) = entries.iter().find(|a| a.name.value == parent.value) else {
             if std::ptr::eq(at, entry) {
                 let help = crate::suggest::remedy(parent, known(), "name an architecture that has a file");
-                diags.push(Diagnostic::at(parent.span, format!("unknown architecture `{}`", parent.value)).help(help).lacks(parent));
+                let error = Diagnostic::at(parent.span, format!("unknown architecture `{}`", parent.value)).help(help).lacks(parent);
+                diags.push(with_heirs(error, &[at], entries));
             }
             return None;
         };
@@ -56,7 +57,7 @@ fn chain<'a>(entry: &'a Spanned<schema::Arch>, entries: &[&'a Spanned<schema::Ar
                 for member in &cycle[1..] {
                     error = error.note(member.extends.as_ref().map_or(member.span, |p| p.span), format!("through `{}`", member.name.value));
                 }
-                diags.push(error.help("one of them must not extend"));
+                diags.push(with_heirs(error, cycle, entries).help("one of them must not extend"));
             }
             return None;
         }
@@ -65,6 +66,26 @@ fn chain<'a>(entry: &'a Spanned<schema::Arch>, entries: &[&'a Spanned<schema::Ar
     }
     chain.reverse();
     Some(chain)
+}
+
+/// The diagnostic with a note for each architecture that extends one of these, by however many steps, and is not one of them: nothing can be
+/// said of it before they are mended.
+fn with_heirs(error: Diagnostic, of: &[&Spanned<schema::Arch>], entries: &[&Spanned<schema::Arch>]) -> Diagnostic {
+    let parent = |name: &Name| entries.iter().find(|a| a.name.value == name.value).copied();
+    let mut heirs: Vec<&Spanned<schema::Arch>> = of.to_vec();
+    // Each round finds those one step further.
+    loop {
+        let known = |entry: &Spanned<schema::Arch>, heirs: &[&Spanned<schema::Arch>]| heirs.iter().any(|heir| std::ptr::eq(*heir, entry));
+        let next = entries.iter().find(|entry| !known(entry, &heirs) && entry.extends.as_ref().and_then(parent).is_some_and(|p| known(p, &heirs)));
+        match next {
+            Some(heir) => heirs.push(heir),
+            None => break,
+        }
+    }
+    heirs[of.len()..].iter().fold(error, |error, heir| {
+        let place = heir.extends.as_ref().map_or(heir.span, |p| p.span);
+        error.note(place, format!("so `{}` is not looked at", heir.name.value))
+    })
 }
 
 struct Resolver<'a> {

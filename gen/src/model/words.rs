@@ -14,6 +14,8 @@ pub struct SourceDoc {
     pub key: Name,
     /// Document and version.
     pub title: String,
+    /// It judges texts alone.
+    pub texts: bool,
 }
 
 /// An element type.
@@ -104,7 +106,7 @@ fn declare<T>(mut all: Vec<T>, name: impl Fn(&T) -> &Name, kind: &str, sort: boo
 }
 
 pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnostics) {
-    let sources = loaded.sources.iter().map(|s| SourceDoc { key: s.key.clone(), title: s.title.clone() }).collect();
+    let sources = loaded.sources.iter().map(|s| SourceDoc { key: s.key.clone(), title: s.title.clone(), texts: s.texts }).collect();
     (model.sources, _) = declare(sources, |s| &s.key, "source", true, diags);
     for source in &model.sources {
         if source.key.contains('#') {

@@ -42,6 +42,9 @@ pub struct SourceEntry {
     pub title: String,
     /// Where it can be had.
     pub link: Option<String>,
+    /// It judges the texts of instructions alone, not what they do.
+    #[serde(default)]
+    pub texts: bool,
 }
 
 /// `dtypes.ron`.
