@@ -11,7 +11,7 @@ const VGPR: ClassId = ClassId(0);
 const SGPR: ClassId = ClassId(1);
 
 const fn operand(role: Role, class: ClassId, also: List<'static, ClassId>, range: &'static (i64, i64)) -> Operand<'static> {
-    Operand { name: Name::EMPTY, role, class, also, registers: 1, dtype: None, layout: None, extents: (0, 0), range, implicit: false, vary: None }
+    Operand { name: Name::EMPTY, role, class, also, registers: 1, dtype: None, layout: None, extents: (0, 0), range, multiple: 1, implicit: false, vary: None }
 }
 const NONE: &(i64, i64) = &(1, 0);
 const LITERAL: &(i64, i64) = &(-0x8000_0000, 0xffff_ffff);
