@@ -59,6 +59,7 @@ fn derived(arch: &lanebook_tables::Arch<'_>, mode: &lanebook_tables::SwizzleMode
         boxed,
         steps: &steps,
         shared: 0,
+        copies: (true, false),
     };
     map::check(&TABLES, arch, &request).map_err(|e| format!("the box is refused: {e:?}"))?;
     let Ok(post) = swizzle::post_map(mode, bits) else { return Ok(()) };
