@@ -70,18 +70,25 @@ impl Entry {
     }
 }
 
+/// No place in a region.
+const OUTSIDE: u16 = 0xff;
+/// How a value is made.
+const MADE: u16 = 0x7f00;
+
 /// A value of the program, by its handle's index.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Node {
     /// First entry; [`NONE`] for a value that is no tile in registers.
     pub first: u16,
-    /// Place in the region that is being weighed, and whether the layout may not change.
+    /// From the top: whether the layout may not change; how the value is made, 7 bits; its place in the region that is being weighed, 8.
     state: u16,
 }
 
 impl Node {
     /// A value that is not looked at.
-    pub const NEW: Self = Self { first: NONE, state: !FLAG };
+    pub const NEW: Self = Self { first: NONE, state: OUTSIDE };
+    /// Places in a region.
+    pub const SLOTS: usize = OUTSIDE as usize;
 
     pub const fn is_fixed(self) -> bool {
         self.state & FLAG != 0
@@ -91,15 +98,22 @@ impl Node {
     }
     /// Its place in the region; `None`: outside.
     pub const fn slot(self) -> Option<u16> {
-        let slot = self.state & !FLAG;
-        if slot == !FLAG { None } else { Some(slot) }
+        let slot = self.state & OUTSIDE;
+        if slot == OUTSIDE { None } else { Some(slot) }
     }
     pub const fn set_slot(&mut self, slot: Option<u16>) {
         let slot = match slot {
-            Some(slot) => slot & !FLAG,
-            None => !FLAG,
+            Some(slot) => slot & OUTSIDE,
+            None => OUTSIDE,
         };
-        self.state = (self.state & FLAG) | slot;
+        self.state = (self.state & !OUTSIDE) | slot;
+    }
+    /// How the value is made, by number; 0: not said.
+    pub const fn made(self) -> u8 {
+        ((self.state & MADE) >> 8) as u8
+    }
+    pub const fn set_made(&mut self, made: u8) {
+        self.state = (self.state & !MADE) | (((made as u16) << 8) & MADE);
     }
 }
 
@@ -123,7 +137,12 @@ pub(crate) struct Flow {
 /// All of it.
 #[derive(Debug)]
 pub(crate) struct Sheet<'s> {
-    pub layouts: &'s mut VecView<LayoutRecord>,
+    /// Layouts: those of this sheet in the order of their numbers, then those that earlier sheets measured.
+    layouts: &'s mut VecView<LayoutRecord>,
+    /// How many are this sheet's.
+    known: usize,
+    /// By the handle's index of a type: its layout.
+    pub by_type: &'s mut VecView<u16>,
     pub derived: &'s mut VecView<Derived>,
     pub entries: &'s mut VecView<Entry>,
     pub nodes: &'s mut VecView<Node>,
@@ -133,10 +152,70 @@ pub(crate) struct Sheet<'s> {
     pub flow: &'s mut VecView<Flow>,
 }
 
-impl Sheet<'_> {
-    /// Forgets everything.
-    pub fn clear(&mut self) {
+/// What a sheet is made of.
+pub(crate) struct Parts<'s> {
+    pub layouts: &'s mut VecView<LayoutRecord>,
+    pub by_type: &'s mut VecView<u16>,
+    pub derived: &'s mut VecView<Derived>,
+    pub entries: &'s mut VecView<Entry>,
+    pub nodes: &'s mut VecView<Node>,
+    pub wants: &'s mut VecView<u8>,
+    pub arcs: &'s mut VecView<Arc>,
+    pub flow: &'s mut VecView<Flow>,
+}
+
+impl<'s> Sheet<'s> {
+    /// A sheet over lent storage.
+    pub fn over(parts: Parts<'s>) -> Self {
+        let Parts { layouts, by_type, derived, entries, nodes, wants, arcs, flow } = parts;
+        Self { layouts, known: 0, by_type, derived, entries, nodes, wants, arcs, flow }
+    }
+    /// This sheet's layouts.
+    pub fn layouts(&self) -> &[LayoutRecord] {
+        self.layouts.get(..self.known).unwrap_or(&[])
+    }
+    /// Layouts for which there is room.
+    pub fn capacity(&self) -> usize {
+        self.layouts.capacity()
+    }
+    /// The first layout that an earlier sheet measured and this one has not, of which this holds.
+    pub fn earlier(&self, holds: impl FnMut(&LayoutRecord) -> bool) -> Option<LayoutRecord> {
+        let at = self.layouts.get(self.known..)?.iter().position(holds)?;
+        self.layouts.get(self.known.saturating_add(at)).copied()
+    }
+    /// Adds a layout; the one of an earlier sheet that stands there moves to the end, or is forgotten.
+    pub fn push(&mut self, record: LayoutRecord) -> Option<u16> {
+        let number = u16::try_from(self.known).ok().filter(|number| *number != NONE)?;
+        match self.layouts.get(self.known).copied() {
+            Some(earlier) => {
+                if let Some(known) = self.layouts.get_mut(self.known) {
+                    *known = record;
+                }
+                // The record itself may be an earlier one: it is not kept twice.
+                let again = |other: &LayoutRecord| other.encoding == record.encoding && other.shape == record.shape;
+                let twin = self.layouts.iter().skip(self.known.saturating_add(1)).position(again);
+                match twin.and_then(|at| self.layouts.get_mut(self.known.saturating_add(1).saturating_add(at))) {
+                    Some(twin) => *twin = earlier,
+                    None if again(&earlier) => {}
+                    None => {
+                        let _ = self.layouts.push(earlier);
+                    }
+                }
+            }
+            None => self.layouts.push(record).ok()?,
+        }
+        self.known = self.known.saturating_add(1);
+        Some(number)
+    }
+    /// Forgets everything, and what earlier sheets measured.
+    pub fn forget(&mut self) {
+        self.clear();
         self.layouts.clear();
+    }
+    /// Forgets everything but how layouts measure.
+    pub fn clear(&mut self) {
+        self.known = 0;
+        self.by_type.clear();
         self.derived.clear();
         self.entries.clear();
         self.nodes.clear();

@@ -6,7 +6,7 @@
 use super::data::{AliasData, AttrData, BlockData, Cell, OpData, RegionData, Saved, Stamp, UseData, ValueData};
 use super::error::{ErrorKind, Pool};
 use super::handle::MAX_HANDLES;
-use super::sheet::{Arc, Derived, Entry, Flow, LayoutRecord, Node, Sheet};
+use super::sheet::{Arc, Derived, Entry, Flow, LayoutRecord, Node, Parts, Sheet};
 use super::types::Type;
 use heapless::{Vec, VecView};
 
@@ -35,6 +35,7 @@ pub struct Storage<const OPS: usize, const VALUES: usize, const USES: usize, con
     aliases: Vec<AliasData, TYPES>,
     made: Vec<[u8; MADE_CELL], TYPES>,
     layouts: Vec<LayoutRecord, TYPES>,
+    by_type: Vec<u16, TYPES>,
     derived: Vec<Derived, TYPES>,
     entries: Vec<Entry, VALUES>,
     nodes: Vec<Node, VALUES>,
@@ -68,6 +69,7 @@ impl<const OPS: usize, const VALUES: usize, const USES: usize, const ATTRS: usiz
             aliases: Vec::new(),
             made: Vec::new(),
             layouts: Vec::new(),
+            by_type: Vec::new(),
             derived: Vec::new(),
             entries: Vec::new(),
             nodes: Vec::new(),
@@ -91,15 +93,16 @@ impl<const OPS: usize, const VALUES: usize, const USES: usize, const ATTRS: usiz
             blocks: self.blocks.as_mut_view(),
             aliases: self.aliases.as_mut_view(),
             made: self.made.as_mut_view(),
-            sheet: Sheet {
+            sheet: Sheet::over(Parts {
                 layouts: self.layouts.as_mut_view(),
+                by_type: self.by_type.as_mut_view(),
                 derived: self.derived.as_mut_view(),
                 entries: self.entries.as_mut_view(),
                 nodes: self.nodes.as_mut_view(),
                 wants: self.wants.as_mut_view(),
                 arcs: self.arcs.as_mut_view(),
                 flow: self.flow.as_mut_view(),
-            },
+            }),
             journal: self.journal.as_mut_view(),
             buckets: &mut self.buckets,
             free: [0; FREE_LISTS],
@@ -207,7 +210,7 @@ impl Pools<'_> {
         self.blocks.clear();
         self.aliases.clear();
         self.made.clear();
-        self.sheet.clear();
+        self.sheet.forget();
         self.journal.clear();
         self.buckets.fill(0);
         self.free = [0; FREE_LISTS];
@@ -427,7 +430,11 @@ impl Pools<'_> {
                         Pool::Uses => self.uses.truncate(len),
                         Pool::Attrs => self.attrs.truncate(len),
                         Pool::Types => self.types.truncate(len),
-                        Pool::Made => self.made.truncate(len),
+                        Pool::Made => {
+                            self.made.truncate(len);
+                            // Other texts may come to stand where those stood.
+                            self.sheet.forget();
+                        }
                         Pool::Regions => self.regions.truncate(len),
                         _ => self.blocks.truncate(len),
                     }

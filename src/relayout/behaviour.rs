@@ -34,6 +34,55 @@ pub(super) enum Kind {
     Branch(Op, u16),
 }
 
+impl Kind {
+    /// A number in seven bits, from which and the value the kind can be told again; 0 where that does not do.
+    fn code(self, program: &Program<'_, '_>) -> u8 {
+        let along = |code: u8, axis: u8| if axis < 8 { code | axis.wrapping_shl(4) } else { 0 };
+        match self {
+            Self::Fixed => 1,
+            Self::Same => 2,
+            Self::Expand(axis) => along(3, axis),
+            Self::Reduce(axis) => along(4, axis),
+            Self::Permute => 5,
+            Self::Reshape => 6,
+            Self::Carried(op, _) if program.role(op) == OpRole::While => 7,
+            Self::Carried(..) => 8,
+            Self::Passed(..) => 9,
+            Self::After(..) => 10,
+            Self::Branch(..) => 11,
+            Self::Half => 12,
+            Self::Whole => 13,
+        }
+    }
+    fn of_code(code: u8, program: &Program<'_, '_>, value: Value) -> Option<Self> {
+        let axis = code.wrapping_shr(4);
+        let argument = || match program.def(value) {
+            Def::Argument(block, number) => Some((program.owner_of(block)?, number)),
+            _ => None,
+        };
+        let result = || match program.def(value) {
+            Def::Result(op, number) => Some((op, number)),
+            _ => None,
+        };
+        Some(match code & 15 {
+            1 => Self::Fixed,
+            2 => Self::Same,
+            3 => Self::Expand(axis),
+            4 => Self::Reduce(axis),
+            5 => Self::Permute,
+            6 => Self::Reshape,
+            7 => argument().map(|(op, number)| Self::Carried(op, number))?,
+            8 => argument().and_then(|(op, number)| Some(Self::Carried(op, number.checked_sub(1)?)))?,
+            9 => argument().map(|(op, number)| Self::Passed(op, number))?,
+            10 => result().map(|(op, number)| Self::After(op, number))?,
+            11 => result().map(|(op, number)| Self::Branch(op, number))?,
+            12 => Self::Half,
+            13 => Self::Whole,
+            _ => return None,
+        })
+    }
+}
+
 /// Who reads a value.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Reader {
@@ -97,6 +146,26 @@ impl Sheets<'_, '_, '_> {
     }
     /// The same, of what the operation says alone.
     pub fn natural(&self, value: Value) -> Kind {
+        let noted = self.program.pools.sheet.nodes.get(value.index()).map_or(0, |node| node.made());
+        Kind::of_code(noted, self.program, value).unwrap_or_else(|| self.reckon(value))
+    }
+    /// Notes how values are made, while the program stays as it is: they are asked often.
+    pub fn note_kinds(&mut self) {
+        for index in 0..self.program.pools.sheet.nodes.len() {
+            let code = Value::at(index).map_or(0, |value| self.reckon(value).code(self.program));
+            if let Some(node) = self.program.pools.sheet.nodes.get_mut(index).filter(|node| node.first != NONE) {
+                node.set_made(code);
+            }
+        }
+    }
+    /// Forgets that.
+    pub fn forget_kinds(&mut self) {
+        for node in self.program.pools.sheet.nodes.iter_mut() {
+            node.set_made(0);
+        }
+    }
+    #[inline(never)]
+    fn reckon(&self, value: Value) -> Kind {
         let program = &*self.program;
         match program.def(value) {
             Def::Argument(block, number) => match (program.owner_of(block), number.checked_sub(1)) {
@@ -146,7 +215,7 @@ impl Sheets<'_, '_, '_> {
             .program
             .pools
             .sheet
-            .layouts
+            .layouts()
             .iter()
             .find(|known| known.shape == ty.shape && known.known && self.program.same_encoding(&Type::ELIDED.encoded(known.encoding), ty));
         let threads = width.and_then(|known| 1u64.checked_shl(u32::from(known.width))).unwrap_or(0);
@@ -176,11 +245,10 @@ impl Sheets<'_, '_, '_> {
     }
     /// The layout in which an input is wanted so that the value is made in `layout`.
     pub fn need(&mut self, value: Value, kind: Kind, layout: u16, input: Value) -> Result<Option<u16>, ErrorKind> {
-        let shape = self.program.type_of(input).shape;
         match (kind, self.program.def_op(value)) {
-            (Kind::Same, _) => self.at_shape(layout, shape),
+            (Kind::Same, _) => self.at_shape(layout, input),
             (Kind::Expand(axis), _) => self.derive(layout, How::Slice(axis)),
-            (Kind::Reduce(axis), _) => match shape.extent(usize::from(axis)) {
+            (Kind::Reduce(axis), _) => match self.program.type_of(input).shape.extent(usize::from(axis)) {
                 Some(extent) => self.derive(layout, How::Parent(axis, extent)),
                 None => Ok(None),
             },
@@ -194,9 +262,8 @@ impl Sheets<'_, '_, '_> {
     }
     /// The layout that a value has when an input is in `layout`.
     pub fn give(&mut self, value: Value, kind: Kind, layout: u16) -> Result<Option<u16>, ErrorKind> {
-        let shape = self.program.type_of(value).shape;
         match (kind, self.program.def_op(value)) {
-            (Kind::Same, _) => self.at_shape(layout, shape),
+            (Kind::Same, _) => self.at_shape(layout, value),
             (Kind::Expand(axis), _) => self.derive(layout, How::Parent(axis, 1)),
             (Kind::Reduce(axis), _) => self.derive(layout, How::Slice(axis)),
             (Kind::Permute, Some(op)) => self.derive(layout, How::Permute(op)),

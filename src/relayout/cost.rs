@@ -144,7 +144,7 @@ impl Sheets<'_, '_, '_> {
                 let ty = self.program.type_of(result);
                 let kind = self.natural(result);
                 if in_registers(&ty) && kind != Kind::Fixed {
-                    let layout = self.of(&ty)?;
+                    let layout = self.at(result)?;
                     let kind = match kind {
                         Kind::After(op, number) if self.program.role(op) != OpRole::While => Kind::Carried(op, number),
                         kind => kind,
@@ -161,7 +161,7 @@ impl Sheets<'_, '_, '_> {
         while let Some(value) = self.argument(op, usize::from(number)) {
             let ty = self.program.type_of(value);
             if in_registers(&ty) {
-                let layout = self.of(&ty)?;
+                let layout = self.at(value)?;
                 bill.work = bill.work.saturating_add(self.work(value, Kind::Carried(op, number), layout)?.saturating_mul(trips));
             }
             number = number.saturating_add(1);
@@ -174,7 +174,7 @@ impl Sheets<'_, '_, '_> {
         if !in_registers(&from) || !in_registers(&to) {
             return Ok(());
         }
-        let (from, to) = (self.of(&from)?, self.of(&to)?);
+        let (from, to) = (self.at(source)?, self.at(result)?);
         let cost = if from == to { 0 } else { self.conversion(result, from, to) };
         bill.conversions = bill.conversions.saturating_add(1);
         bill.renames = bill.renames.saturating_add(u32::from(cost == 0));

@@ -171,25 +171,38 @@ pub(super) fn known(encoding: Encoding, shape: Shape, map: &Linear<Hw, Logical>)
 
 /// A digest of the span of the registers' columns: of its one fully reduced basis.
 fn reach(map: &Linear<Hw, Logical>) -> u64 {
+    // By the highest bit of each; every row is zero at the others' highest bits.
     let mut rows = [0u64; 64];
+    let mut tops = 0u64;
     for bit in 0..map.ins().bits_of(AxisId::REGISTER) {
         let mut column = map.column(AxisId::REGISTER, bit).unwrap_or(0);
-        for (top, row) in (0u32..64).zip(rows.iter()).rev() {
-            if column.wrapping_shr(top) & 1 == 1 {
-                column ^= row;
-            }
+        for top in bits(column & tops) {
+            column ^= rows.get(top as usize).copied().unwrap_or(0);
         }
         let Some(top) = column.checked_ilog2() else { continue };
-        for row in &mut rows {
-            if row.wrapping_shr(top) & 1 == 1 {
+        for other in bits(tops) {
+            if let Some(row) = rows.get_mut(other as usize)
+                && row.wrapping_shr(top) & 1 == 1
+            {
                 *row ^= column;
             }
         }
         if let Some(row) = rows.get_mut(top as usize) {
             *row = column;
         }
+        tops |= 1u64.wrapping_shl(top);
     }
-    rows.iter().fold(1, |state, row| mix(state, *row))
+    bits(tops).fold(1, |state, top| mix(state, rows.get(top as usize).copied().unwrap_or(0)))
+}
+
+/// The numbers of the bits that are set.
+fn bits(of: u64) -> impl Iterator<Item = u32> {
+    let mut left = of;
+    core::iter::from_fn(move || {
+        let bit = left.trailing_zeros();
+        left &= left.wrapping_sub(1);
+        (bit < 64).then_some(bit)
+    })
 }
 
 /// What is to be remembered of a layout of which only the text says anything.

@@ -5,7 +5,7 @@
 //! layout's map; a text that the program does not have is written into the program's own room.
 use super::facts::{self, Text};
 use crate::ir::sheet::{Derived, LayoutRecord, NONE};
-use crate::ir::{AttrValue, Encoding, ErrorKind, MAX_RANK, Op, Pool, Program, Shape, Type, words};
+use crate::ir::{AttrValue, Encoding, ErrorKind, MAX_RANK, Op, Pool, Program, Shape, Type, TypeRef, Value, words};
 use lanebook_layout::triton::{self, infer};
 use lanebook_layout::{AxisId, Hw, Linear, Logical};
 use lanebook_tables::ArchId;
@@ -53,6 +53,9 @@ impl How {
     }
 }
 
+/// The kind of another shape's key.
+const SHAPED: u32 = 15;
+
 type Found<T> = Result<T, ErrorKind>;
 
 impl<'p, 's, 't> Sheets<'p, 's, 't> {
@@ -63,16 +66,16 @@ impl<'p, 's, 't> Sheets<'p, 's, 't> {
         Self { program, arch }
     }
     fn no_room(&self) -> ErrorKind {
-        let limit = self.program.pools.sheet.layouts.capacity();
+        let limit = self.program.pools.sheet.capacity();
         ErrorKind::Capacity { pool: Pool::Layouts, limit: u32::try_from(limit).unwrap_or(u32::MAX) }
     }
     /// A layout's record.
     pub fn record(&self, layout: u16) -> Option<&LayoutRecord> {
-        self.program.pools.sheet.layouts.get(usize::from(layout))
+        self.program.pools.sheet.layouts().get(usize::from(layout))
     }
     /// The number of a type's layout.
     pub fn of(&mut self, ty: &Type) -> Found<u16> {
-        let found = self.program.pools.sheet.layouts.iter().position(|known| {
+        let found = self.program.pools.sheet.layouts().iter().position(|known| {
             known.shape == ty.shape && (known.encoding == ty.encoding || self.program.same_encoding(&Type::ELIDED.encoded(known.encoding), ty))
         });
         match found {
@@ -81,24 +84,61 @@ impl<'p, 's, 't> Sheets<'p, 's, 't> {
         }
     }
     fn push(&mut self, record: LayoutRecord) -> Found<u16> {
-        let number = u16::try_from(self.program.pools.sheet.layouts.len()).ok().filter(|number| *number != NONE).ok_or(self.no_room())?;
-        self.program.pools.sheet.layouts.push(record).map_err(|_| self.no_room())?;
-        Ok(number)
+        self.program.pools.sheet.push(record).ok_or(self.no_room())
     }
     #[inline(never)]
     fn add(&mut self, encoding: Encoding, shape: Shape) -> Found<u16> {
+        let ty = Type::ELIDED.encoded(encoding);
+        let same = |known: &LayoutRecord| known.shape == shape && self.program.same_encoding(&Type::ELIDED.encoded(known.encoding), &ty);
+        if let Some(earlier) = self.program.pools.sheet.earlier(same) {
+            return self.push(LayoutRecord { encoding, ..earlier });
+        }
         let mut text = Text::new();
         let known = facts::spelled(self.program, encoding, &mut text).and_then(|()| facts::measure(self.program, self.arch, &text, encoding, shape));
         self.push(known.unwrap_or_else(|| facts::unknown(encoding, shape, &text)))
     }
-    /// The same encoding at another shape.
-    pub fn at_shape(&mut self, layout: u16, shape: Shape) -> Found<Option<u16>> {
-        let Some(record) = self.record(layout) else { return Ok(None) };
-        if record.shape == shape {
+    /// The number of a value's layout.
+    pub fn at(&mut self, value: Value) -> Found<u16> {
+        let index = self.program.type_ref(value).map_or(usize::MAX, TypeRef::index);
+        if let Some(found) = self.program.pools.sheet.by_type.get(index).filter(|found| **found != NONE) {
+            return Ok(*found);
+        }
+        let ty = self.program.type_of(value);
+        let found = self.of(&ty)?;
+        let by_type = &mut self.program.pools.sheet.by_type;
+        // Types beyond the room are looked for each time.
+        if index >= by_type.len() && index < by_type.capacity() {
+            let _ = by_type.resize(index.saturating_add(1), NONE);
+        }
+        if let Some(place) = by_type.get_mut(index) {
+            *place = found;
+        }
+        Ok(found)
+    }
+    /// The same encoding at the shape of a value.
+    pub fn at_shape(&mut self, layout: u16, value: Value) -> Found<Option<u16>> {
+        let Some(record) = self.record(layout).copied() else { return Ok(None) };
+        let ty = self.program.type_of(value);
+        if record.shape == ty.shape {
             return Ok(Some(layout));
         }
-        let ty = Type { shape, ..Type::ELIDED.encoded(record.encoding) };
-        self.of(&ty).map(Some)
+        let key = self.program.type_ref(value).map_or(NONE, |ty| u16::try_from(ty.index()).unwrap_or(NONE));
+        let key = u32::from(key) | u32::wrapping_shl(SHAPED, 24);
+        if let Some(known) = self.derived(layout, key) {
+            return Ok(known);
+        }
+        let made = self.of(&Type { shape: ty.shape, ..Type::ELIDED.encoded(record.encoding) })?;
+        // What takes longer to find out needs the room more.
+        let derived = &mut self.program.pools.sheet.derived;
+        if derived.len() < derived.capacity() / 2 {
+            let _ = derived.push(Derived { from: layout, to: made, how: key });
+        }
+        Ok(Some(made))
+    }
+    /// What was found out before.
+    fn derived(&self, layout: u16, how: u32) -> Option<Option<u16>> {
+        let known = self.program.pools.sheet.derived.iter().find(|known| known.from == layout && known.how == how)?;
+        Some(if known.to == NONE { None } else { Some(known.to) })
     }
     /// Whether converting between two layouts only renames registers.
     pub fn renames(&self, a: u16, b: u16) -> bool {
@@ -110,9 +150,8 @@ impl<'p, 's, 't> Sheets<'p, 's, 't> {
     /// What a shape operation makes of a layout; `None` where the layout is not known well enough, or has no answer.
     pub fn derive(&mut self, layout: u16, how: How) -> Found<Option<u16>> {
         let key = how.key();
-        let known = self.program.pools.sheet.derived.iter().find(|known| known.from == layout && known.how == key).map(|known| known.to);
-        if let Some(known) = known {
-            return Ok(if known == NONE { None } else { Some(known) });
+        if let Some(known) = self.derived(layout, key) {
+            return Ok(known);
         }
         let made = match self.record(layout).copied() {
             Some(record) if record.known => match how {
@@ -131,7 +170,7 @@ impl<'p, 's, 't> Sheets<'p, 's, 't> {
     /// A known layout with this map at this shape, or the text as a new one.
     fn found_or(&mut self, mut record: LayoutRecord, text: &str) -> Found<Option<u16>> {
         let same = |known: &LayoutRecord| known.known && known.shape == record.shape && known.whole == record.whole;
-        if let Some(found) = self.program.pools.sheet.layouts.iter().position(same) {
+        if let Some(found) = self.program.pools.sheet.layouts().iter().position(same) {
             return Ok(Some(found as u16));
         }
         record.encoding = match text.strip_prefix('#').filter(|name| !name.contains('.')) {

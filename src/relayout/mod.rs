@@ -56,6 +56,14 @@ const WANTED: usize = 8;
 /// # Errors
 /// [`ErrorKind::Capacity`] when there are more layouts than the program's storage has room for types.
 pub fn bill(program: &mut Program<'_, '_>) -> Result<Bill, ErrorKind> {
+    program.pools.sheet.forget();
+    let bill = bill_again(program);
+    program.pools.sheet.forget();
+    bill
+}
+
+/// The same within a pass, in which layouts that were measured once need not be measured again.
+pub(crate) fn bill_again(program: &mut Program<'_, '_>) -> Result<Bill, ErrorKind> {
     let mut sheets = Sheets::new(program);
     let bill = sheets.bill();
     sheets.program.pools.sheet.clear();
@@ -104,7 +112,9 @@ fn decide(program: &mut Program<'_, '_>, convert: OpId) -> Result<Option<Changed
     let mut sheets = Sheets::new(program);
     let before = sheets.bill()?;
     sheets.collect()?;
+    sheets.note_kinds();
     let mut changed = sheets.questions()?;
+    sheets.forget_kinds();
     sheets.apply(convert)?;
     let after = sheets.bill()?;
     if after.rank() >= before.rank() {
@@ -210,7 +220,7 @@ impl Sheets<'_, '_, '_> {
         if !stands || !in_registers(&ty) {
             return Ok(());
         }
-        let layout = self.of(&ty)?;
+        let layout = self.at(value)?;
         self.enter(value, layout, true).map(|_| ())
     }
     fn fix(&mut self, value: Value) {
@@ -227,7 +237,7 @@ impl Sheets<'_, '_, '_> {
             if !in_registers(&ty) {
                 continue;
             }
-            let layout = self.of(&ty)?;
+            let layout = self.at(value)?;
             let want = u8::try_from(layout).unwrap_or(ANY);
             if let Some(slot) = self.program.pools.sheet.wants.get_mut(place.index()) {
                 *slot = want;
@@ -253,7 +263,7 @@ impl Sheets<'_, '_, '_> {
         if kind == Kind::Fixed || !in_registers(&ty) {
             return Ok(());
         }
-        let own = self.of(&ty)?;
+        let own = self.at(value)?;
         let mut number = 0usize;
         while let Some((place, input)) = self.input(value, kind, number) {
             number = number.saturating_add(1);
@@ -267,7 +277,7 @@ impl Sheets<'_, '_, '_> {
             }
             let has = match place.and_then(|place| self.want_at(place)) {
                 Some(has) => has,
-                None => self.of(&of)?,
+                None => self.at(input)?,
             };
             let agrees = self.need(value, kind, own, input)?.is_some_and(|needed| needed == has || self.same_map(needed, has));
             if !agrees {

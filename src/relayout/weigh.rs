@@ -20,6 +20,7 @@ use heapless::Vec;
 
 /// Values of a region.
 const REGION: usize = 128;
+const _: () = assert!(REGION <= crate::ir::sheet::Node::SLOTS);
 /// A region that is not made smaller.
 const SMALLEST: usize = 6;
 /// Wants at a region's rim that are shared.
@@ -134,7 +135,8 @@ impl<'s> Sheets<'_, 's, '_> {
         let mut region = Region { slots: Vec::new(), wants: Vec::new(), before: 0, most };
         self.grow(value, layout, &mut region)?;
         let fits = self.build(&mut region)?.is_some();
-        let cut = if fits { Net::over(&mut self.program.pools.sheet).solve() } else { None };
+        // A cut that is no cheaper than what there is says nothing.
+        let cut = if fits { Net::over(&mut self.program.pools.sheet).solve(region.before) } else { None };
         let better = cut.is_some_and(|cut| cut < region.before);
         if better {
             self.settle(&region)?;
