@@ -48,13 +48,19 @@ impl Program<'_, '_> {
     /// Whether two types are the same: names compare by their text.
     #[must_use]
     pub fn same_type(&self, a: &Type, b: &Type) -> bool {
-        (a.kind, a.dtype, a.space, a.shape) == (b.kind, b.dtype, b.space, b.shape) && self.same_encoding(a, b) && self.text(a.element) == self.text(b.element)
+        (a.kind, a.dtype, a.space, a.shape) == (b.kind, b.dtype, b.space, b.shape) && self.same_encoding(a, b) && self.same_text(a.element, b.element)
+    }
+    /// Whether two names read alike.
+    fn same_text(&self, a: Name, b: Name) -> bool {
+        // Lengths tell most of them apart.
+        let longer = matches!((a.place(), b.place()), (Some((_, a)), Some((_, b))) if a != b);
+        a == b || (!longer && self.text(a) == self.text(b))
     }
     /// Whether two types have the same encoding: texts compare as texts, not as layouts.
     #[must_use]
     pub fn same_encoding(&self, a: &Type, b: &Type) -> bool {
         match (a.encoding, b.encoding) {
-            (Encoding::Alias(x), Encoding::Alias(y)) | (Encoding::Written(x), Encoding::Written(y)) => x == y || self.text(x) == self.text(y),
+            (Encoding::Alias(x), Encoding::Alias(y)) | (Encoding::Written(x), Encoding::Written(y)) => self.same_text(x, y),
             (Encoding::Made(at, len), Encoding::Written(text)) | (Encoding::Written(text), Encoding::Made(at, len)) => {
                 self.pools.made(at, len) == self.text(text)
             }

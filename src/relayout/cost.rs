@@ -43,7 +43,7 @@ impl Bill {
 }
 
 /// How often a block is taken to run.
-pub(super) fn trips(program: &Program<'_, '_>, block: Option<Block>) -> u64 {
+fn trips(program: &Program<'_, '_>, block: Option<Block>) -> u64 {
     let each = u64::from(program.tables().weights.loop_trips.max(1));
     let (mut at, mut loops, mut product) = (block.and_then(|block| program.owner_of(block)), 0usize, 1u64);
     while let Some(op) = at {
@@ -74,6 +74,18 @@ impl Sheets<'_, '_, '_> {
     fn weights(&self) -> &Weights {
         &self.program.tables().weights
     }
+    /// How often a block is taken to run.
+    pub fn trips(&self, block: Option<Block>) -> u64 {
+        match (self.ran.get(), block) {
+            (Some((known, count)), Some(block)) if known == block => count,
+            (_, None) => 1,
+            (_, Some(block)) => {
+                let count = trips(self.program, Some(block));
+                self.ran.set(Some((block, count)));
+                count
+            }
+        }
+    }
     /// What converting a value once costs, written once; without the trifle.
     pub fn conversion(&self, value: Value, from: u16, to: u16) -> u64 {
         if self.renames(from, to) {
@@ -84,7 +96,7 @@ impl Sheets<'_, '_, '_> {
     }
     /// What converting a value costs where it is made.
     pub fn conversion_price(&self, value: Value, from: u16, to: u16) -> u32 {
-        price(self.conversion(value, from, to).saturating_add(TRIFLE).saturating_mul(trips(self.program, home(self.program, value))))
+        price(self.conversion(value, from, to).saturating_add(TRIFLE).saturating_mul(self.trips(home(self.program, value))))
     }
     /// What making a value in a layout costs, once.
     pub fn work(&mut self, value: Value, kind: Kind, layout: u16) -> Result<u64, ErrorKind> {
@@ -122,7 +134,7 @@ impl Sheets<'_, '_, '_> {
     /// What making a value in a layout costs where it is made.
     pub fn work_price(&mut self, value: Value, kind: Kind, layout: u16) -> Result<u32, ErrorKind> {
         let work = self.work(value, kind, layout)?.saturating_add(1);
-        Ok(price(work.saturating_mul(trips(self.program, home(self.program, value)))))
+        Ok(price(work.saturating_mul(self.trips(home(self.program, value)))))
     }
     /// The whole program's bill.
     pub fn bill(&mut self) -> Result<Bill, ErrorKind> {
@@ -130,7 +142,7 @@ impl Sheets<'_, '_, '_> {
         let mut at = self.program.first(self.program.root());
         while let Some(op) = at {
             at = self.program.following(op, None);
-            let trips = trips(self.program, self.program.block_of(op));
+            let trips = self.trips(self.program.block_of(op));
             if self.program.role(op) == OpRole::Convert {
                 self.converts(op, trips, &mut bill)?;
                 continue;

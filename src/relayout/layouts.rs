@@ -5,7 +5,8 @@
 //! layout's map; a text that the program does not have is written into the program's own room.
 use super::facts::{self, Text};
 use crate::ir::sheet::{Derived, LayoutRecord, NONE};
-use crate::ir::{AttrValue, Encoding, ErrorKind, MAX_RANK, Op, Pool, Program, Shape, Type, TypeRef, Value, words};
+use crate::ir::{AttrValue, Block, Encoding, ErrorKind, MAX_RANK, Op, Pool, Program, Shape, Type, TypeRef, Value, words};
+use core::cell::Cell;
 use lanebook_layout::triton::{self, infer};
 use lanebook_layout::{AxisId, Hw, Linear, Logical};
 use lanebook_tables::ArchId;
@@ -14,6 +15,8 @@ use lanebook_tables::ArchId;
 pub(super) struct Sheets<'p, 's, 't> {
     pub program: &'p mut Program<'s, 't>,
     arch: Option<ArchId>,
+    /// The block asked about last, and how often it is taken to run: neighbours mostly stand in one.
+    pub ran: Cell<Option<(Block, u64)>>,
 }
 
 /// What is done to a layout, and in which direction.
@@ -63,7 +66,7 @@ impl<'p, 's, 't> Sheets<'p, 's, 't> {
     pub fn new(program: &'p mut Program<'s, 't>) -> Self {
         program.pools.sheet.clear();
         let arch = facts::target(program);
-        Self { program, arch }
+        Self { program, arch, ran: Cell::new(None) }
     }
     fn no_room(&self) -> ErrorKind {
         let limit = self.program.pools.sheet.capacity();

@@ -7,6 +7,7 @@
 pub mod address;
 pub mod algebra;
 mod clock;
+pub mod growth;
 pub mod lookup;
 pub mod passes;
 pub mod report;
@@ -25,11 +26,12 @@ pub const EXAMPLES: [(&str, &str); 2] =
 pub type Part = (&'static str, fn(&mut Report));
 
 /// The parts of the report, by name, in order.
-pub const PARTS: [Part; 7] = [
+pub const PARTS: [Part; 8] = [
     ("lookup", lookup::measure),
     ("algebra", algebra::measure),
     ("whole", whole::measure),
     ("passes", passes::measure),
+    ("growth", growth::measure),
     ("room", room::measure),
     ("size", size::measure),
     ("address", address::measure),

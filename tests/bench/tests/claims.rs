@@ -2,7 +2,7 @@
 use lanebook::compile::compile;
 use lanebook::ir::SmallStorage;
 use lanebook::{LEAN, TABLES};
-use lanebook_bench::{Effort, Report, address, algebra, lookup, passes, room, size, whole};
+use lanebook_bench::{Effort, Report, address, algebra, growth, lookup, passes, room, size, whole};
 use std::sync::OnceLock;
 
 /// One report for all who ask, everything in it measured once: that its rows are there is what counts here.
@@ -81,6 +81,7 @@ fn the_report_has_every_row() {
         (passes::SECTION, 4 * (5 + 2 + 1) + 3 * 2),
         (passes::APPLICATIONS, 10),
         (passes::TRITON, 5 + 3 * 3),
+        (growth::SECTION, 7 * 2),
         (room::SECTION, 2 + 2 * 3),
         (size::SECTION, 3),
         (address::SECTION, 16),
@@ -96,6 +97,20 @@ fn the_report_has_every_row() {
     }
     let text = report.to_string();
     assert!(report.rows.iter().all(|row| text.contains(&row.what)));
+}
+
+/// Twice the program is twice the changes and twice what is written, whatever the pass.
+#[test]
+fn every_pass_does_as_much_an_operation() {
+    let all = growth::grown(&[64, 512], Effort::Once);
+    assert_eq!(all.len(), 7);
+    for grown in all {
+        let [small, large] = grown.sizes[..] else { panic!("{}: {:?}", grown.pass, grown.sizes) };
+        let more = large.ops as f64 / small.ops as f64;
+        assert!(small.changes > 0 && more > 4.0, "{}: {small:?}, {large:?}", grown.pass);
+        assert!(f64::from(large.changes) <= 1.25 * more * f64::from(small.changes), "{}: {small:?}, {large:?}", grown.pass);
+        assert!(large.journal as f64 <= 1.25 * more * small.journal as f64, "{}: {small:?}, {large:?}", grown.pass);
+    }
 }
 
 /// Every kind of rule and analysis that the passes apply has a price of its own.
