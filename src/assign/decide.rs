@@ -61,6 +61,8 @@ impl Chooser<'_, '_, '_, '_> {
             false => u32::try_from(input_bits.checked_div(u64::from(self.plan.threads).saturating_mul(32)).unwrap_or(0)).unwrap_or(u32::MAX),
         };
         let stays = [a, b].map(|input| self.stays(op, input));
+        let home = self.accumulator_home(op);
+        let fetches = if home.is_some_and(|(_, carrier)| carrier.is_none()) { w.loop_trips.max(1) } else { 1 };
         // Cost of the products themselves and of the registers they hold: known without looking at any movement.
         let own = |product: &Product| {
             let each = u32::from(product.cycles).saturating_mul(w.matrix_cycle).saturating_add(w.instruction);
@@ -83,9 +85,9 @@ impl Chooser<'_, '_, '_, '_> {
                 false => inputs.saturating_add(beside).saturating_sub(pool(shape_a)).saturating_add(output.saturating_sub(pool(d))),
             };
             let cost = product.count().saturating_mul(each).saturating_mul(w.loop_trips.max(1)).saturating_add(held.saturating_mul(w.register));
-            // Loads from tensor memory stand behind the loop.
+            // Loads from tensor memory stand behind the loop that carries the sum, if one does; else behind each product.
             let fetched = product.tensor.map_or(0, |t| output.checked_shr(u32::from(t.registers)).unwrap_or(0));
-            let cost = cost.saturating_add(fetched.saturating_mul(w.instruction));
+            let cost = cost.saturating_add(fetched.saturating_mul(w.instruction).saturating_mul(fetches));
             cost.saturating_add(over.saturating_mul(w.register).saturating_mul(OVERFULL))
         };
         let pooled = |product: &Product| {
@@ -97,7 +99,7 @@ impl Chooser<'_, '_, '_, '_> {
         let numbers = self.candidates();
         let columns = tensor::memory(tables, arch).map_or(0, |memory| u32::from(memory.columns));
         let mut fewest = None;
-        let may_stay = self.accumulator_home(op).is_some();
+        let may_stay = home.is_some();
         let mut order: heapless::Vec<(u32, u16), MAX_PRODUCTS> = heapless::Vec::new();
         let mut why = self.why_unscaled(op).unwrap_or(PlanError::NoMatrixAtom(op));
         let kept = (self.plan.losers.len(), self.plan.losers_dropped);

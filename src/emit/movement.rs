@@ -4,7 +4,7 @@ use super::address::{delta, immediate_start, memory_sides};
 use super::context::{Context, EmitError};
 use super::lookup::Operand;
 use super::step::{Missing, Pattern, Purpose, Slot, StepError, int, slot};
-use super::sync::{Open, Touched, Wanted, push};
+use super::sync::{Open, Stand, Touched, Wanted, push};
 use crate::expr::Reg;
 use crate::ir::{Loop, Op};
 use crate::plan::{End, MovePlan, ProductPlan};
@@ -72,7 +72,7 @@ impl Context<'_, '_, '_, '_> {
         }
         let (tables, arch) = (self.machine.tables, self.machine.arch);
         let wanted = open.meet(tables, arch, touched)?;
-        let has_barrier = wanted.iter().any(|w| matches!(w, Wanted::Step(step) if step.barrier));
+        let has_barrier = wanted.iter().any(|w| matches!(w, Wanted::Step(step, _) if step.barrier));
         if !emit {
             return Ok(has_barrier);
         }
@@ -80,15 +80,23 @@ impl Context<'_, '_, '_, '_> {
         Ok(has_barrier)
     }
 
-    /// The steps that have to stand here, barriers last.
+    /// The steps that have to stand here: barriers behind all that need not stand behind them.
     pub(super) fn carry_out(&mut self, wanted: &[Wanted<'_>]) -> Result<(), EmitError> {
-        for barrier in [false, true] {
+        for pass in 0..3 {
             for wanted in wanted {
                 self.steps.purpose = Purpose::Sync;
                 match wanted {
-                    Wanted::Step(step) if step.barrier == barrier => push(self.machine.tables, step, &mut self.steps)?,
-                    Wanted::Wait(number) if !barrier => self.wait(*number)?,
-                    _ => {}
+                    Wanted::Step(step, stand) => {
+                        let own = match stand {
+                            Stand::Behind => 2,
+                            _ => u8::from(step.barrier),
+                        };
+                        if own == pass {
+                            push(self.machine.tables, step, &mut self.steps)?;
+                        }
+                    }
+                    Wanted::Wait(number) if pass == 0 => self.wait(*number)?,
+                    Wanted::Wait(_) => {}
                 }
             }
         }

@@ -22,16 +22,27 @@ pub struct Touched {
     pub completion: Option<u8>,
 }
 
+/// On which side of the barriers a step has to stand.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Stand {
+    /// On either: its rule has no barrier.
+    Free,
+    /// Its rule has one after it, or it is one.
+    Before,
+    /// Its rule has one before it.
+    Behind,
+}
+
 /// What has to stand before an operation.
 #[derive(Copy, Clone, Debug)]
 pub enum Wanted<'t> {
     /// An instruction.
-    Step(SyncStep<'t>),
+    Step(SyncStep<'t>, Stand),
     /// The wait for a completion object's phase.
     Wait(u8),
 }
 
-/// What has to stand before an operation, barriers last.
+/// What has to stand before an operation: barriers behind all that need not stand behind them.
 pub type WantedSteps<'t> = heapless::Vec<Wanted<'t>, STEPS>;
 
 /// Most kinds of accesses that can be open at once.
@@ -81,15 +92,19 @@ impl Open {
                 }
                 let missing = StepError::NoAtom(Missing::Sync { producer: before.kind.0, consumer: now.kind.0 });
                 let rule = rule(arch, before.kind, now.kind).ok_or(missing)?;
-                for step in rule.steps {
+                let last = rule.steps.iter().rposition(|s| s.barrier);
+                for (k, step) in rule.steps.iter().enumerate() {
+                    let stand = match last {
+                        None => Stand::Free,
+                        Some(last) if k <= last => Stand::Before,
+                        Some(_) => Stand::Behind,
+                    };
                     let step = match before.completion {
-                        _ if Some(step.atom) != wait => Wanted::Step(*step),
+                        _ if Some(step.atom) != wait => Wanted::Step(*step, stand),
                         Some(number) => Wanted::Wait(number),
                         None => continue, // it has been waited for
                     };
-                    if !wanted.iter().any(|w| same(w, &step)) {
-                        wanted.push(step).map_err(|_| missing)?;
-                    }
+                    add_wanted(&mut wanted, step).map_err(|_| missing)?;
                 }
                 let entry = (before.kind, before.writes, before.completion);
                 if !settled.contains(&entry) {
@@ -160,12 +175,23 @@ pub fn around(tables: &Tables<'_>, arch: &Arch<'_>, kind: AccessId, before: bool
     Ok(())
 }
 
-fn same(a: &Wanted<'_>, b: &Wanted<'_>) -> bool {
-    match (a, b) {
-        (Wanted::Step(a), Wanted::Step(b)) => a.atom == b.atom && a.immediates == b.immediates,
-        (Wanted::Wait(a), Wanted::Wait(b)) => a == b,
-        _ => false,
+/// Adds a step that is not there yet. One that may stand on either side of the barriers goes where another rule wants it.
+fn add_wanted<'t>(list: &mut WantedSteps<'t>, step: Wanted<'t>) -> Result<(), Wanted<'t>> {
+    for old in list.iter_mut() {
+        match (old, &step) {
+            (Wanted::Wait(a), Wanted::Wait(b)) if a == b => return Ok(()),
+            (Wanted::Step(a, stand), Wanted::Step(b, wanted)) if a.atom == b.atom && a.immediates == b.immediates => {
+                if *stand == Stand::Free {
+                    *stand = *wanted;
+                }
+                if *stand == *wanted || *wanted == Stand::Free {
+                    return Ok(());
+                }
+            }
+            _ => {}
+        }
     }
+    list.push(step)
 }
 
 pub(super) fn rule<'t>(arch: &Arch<'t>, producer: AccessId, consumer: AccessId) -> Option<&'t SyncRule<'t>> {

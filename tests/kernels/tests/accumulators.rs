@@ -234,6 +234,31 @@ fn work_on_the_sum() {
     }
 }
 
+/// A product in a loop that does not carry its sum: fetched each time, added up in registers.
+#[test]
+fn sums_that_no_loop_carries() {
+    let case = Case { tile: (128, 128), k: 192, threads: 128, element: Element::F16, turned: (false, false), maps: true };
+    let wide = "tensor<128x128xf32>";
+    let program = program(&case)
+        .replace("%d = mma %a, %b, %c", "%p = mma %a, %b, %y")
+        .replace("    scf.yield", &format!("    %d = add %c, %p : {wide}\n    scf.yield"))
+        .replace("  %r  =", &format!("  %y  = constant 0.0 : {wide}\n  %r  ="));
+    let text = try_kernel_text(&program, ARCH).unwrap_or_else(|e| panic!("{e}\n{program}"));
+    assert!(text.contains("tcgen05.mma"), "{text}");
+    Assembler::of(ARCH).assemble(&text, ARCH).unwrap_or_else(|said| panic!("{said}\n{text}"));
+    with_kernel(&program, ARCH, |program, compiled, text| {
+        check::plan(&TABLES, program, &compiled.plan).unwrap_or_else(|v| panic!("{v:?}"));
+        check::order(&TABLES, program, compiled).unwrap_or_else(|v| panic!("{v:?}\n{text}"));
+    });
+    let maps = kernel_maps(&program, ARCH);
+    assert_eq!(product(&text, &maps, &case).map(|(wrong, _)| wrong), Ok(0), "{text}");
+    // The next product writes where the loads of this one read.
+    for what in ["tcgen05.wait::ld", "tcgen05.fence::before", "tcgen05.commit"] {
+        let less: String = text.lines().filter(|line| !line.contains(what)).map(|line| format!("{line}\n")).collect();
+        assert!(product(&less, &maps, &case).is_err(), "without {what}\n{text}");
+    }
+}
+
 /// What becomes of a text in which lines are changed.
 fn damaged(change: impl Fn(&str) -> Option<String>) -> Result<usize, FaultKind> {
     damaged_in(Case { tile: (128, 128), k: 192, threads: 128, element: Element::F16, turned: (false, false), maps: false }, change)

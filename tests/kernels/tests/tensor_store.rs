@@ -15,11 +15,18 @@ const ARCHS: [&str; 4] = ["sm_90a", "sm_90", "sm_100a", "sm_120"];
 
 /// Runs the product of 128 x 128 and a depth of `k` whose result goes through shared memory: wrong elements.
 fn product(text: &str, maps: &[KernelMap], k: u32, change: impl Fn(usize, &mut TensorMap)) -> Result<usize, FaultKind> {
+    product_in(text, maps, k, false, change)
+}
+
+/// The same; a narrow result is in f16.
+fn product_in(text: &str, maps: &[KernelMap], k: u32, narrow: bool, change: impl Fn(usize, &mut TensorMap)) -> Result<usize, FaultKind> {
     let (m, n) = (128u32, 128u32);
     let a: Vec<f32> = (0..m * k).map(|i| ((i * 7 + i / k) % 13) as f32 - 6.0).collect();
     let b: Vec<f32> = (0..k * n).map(|i| ((i * 5 + i / n) % 11) as f32 - 5.0).collect();
     let mut memory = Memory::new();
-    let (ia, ib, ic) = (memory.add_f16("A", &a), memory.add_f16("B", &b), memory.add_f32("C", &vec![7.0; (m * n) as usize]));
+    let (ia, ib) = (memory.add_f16("A", &a), memory.add_f16("B", &b));
+    let before = vec![7.0; (m * n) as usize];
+    let ic = if narrow { memory.add_f16("C", &before) } else { memory.add_f32("C", &before) };
     let matrix = |id, rows: u32, cols: u32| [Param::Buffer(id), Param::U32(rows), Param::U32(cols), Param::U32(cols)];
     let mut params: Vec<Param> = [matrix(ia, m, k), matrix(ib, k, n), matrix(ic, m, n)].concat();
     params.extend([Param::U32(0), Param::U32(0), Param::U32(k)]);
@@ -35,7 +42,7 @@ fn product(text: &str, maps: &[KernelMap], k: u32, change: impl Fn(usize, &mut T
     let dynamic_shared = if text.contains(".extern .shared") { 160 << 10 } else { 0 };
     let launch = Launch { dynamic_shared, ..Launch::new(128, params).banks(BankModel::nvidia()) };
     run(&kernel, &launch, &mut memory).map_err(|f| f.kind)?;
-    let c = memory.f32s(ic);
+    let c = if narrow { memory.f16s(ic) } else { memory.f32s(ic) };
     let want = |i: u32, j: u32| -> f32 { (0..k).map(|x| a[(i * k + x) as usize] * b[(x * n + j) as usize]).sum() };
     Ok((0..m * n).filter(|at| c[*at as usize] != want(at / n, at % n)).count())
 }
@@ -71,6 +78,31 @@ fn copies_take_the_tile_away() {
     assert_eq!(product(&text, &[], 128, |_, _| {}), Ok(0));
     let text = kernel_text(&program, "sm_90").replace(".target sm_90", ".target sm_80");
     assert!(Assembler::of("sm_80").assemble(&text, "sm_80").is_err());
+}
+
+/// A narrower result, as kernels store it: by matrices of a warp into rows that the map's widest swizzle permutes, then by a copy for each half.
+#[test]
+fn a_narrower_result() {
+    let program = example("gemm_store.tile")
+        .replace("%C: memref<?x?xf32, #gmem> {align = 16, stride_div = 4}", "%C: memref<?x?xf16, #gmem> {align = 16, stride_div = 8}")
+        .replace("alloc_tensor : tensor<128x128xf32", "alloc_tensor : tensor<128x128xf16")
+        .replace(
+            "tiled_store %r, %sc : tensor<128x128xf32> -> tensor<128x128xf32",
+            "%h = cast %r : tensor<128x128xf32> -> tensor<128x128xf16>\n  tiled_store %h, %sc : tensor<128x128xf16> -> tensor<128x128xf16",
+        )
+        .replace("%C[%m, %n] : tensor<128x128xf32, #smem> -> memref<?x?xf32", "%C[%m, %n] : tensor<128x128xf16, #smem> -> memref<?x?xf16");
+    for arch in ["sm_90a", "sm_90", "sm_100a"] {
+        let text = try_kernel_text(&program, arch).unwrap_or_else(|e| panic!("{arch}: {e}\n{program}"));
+        assert_eq!((text.matches(STORE).count(), text.contains("stmatrix")), (2, true), "{arch}\n{text}");
+        Assembler::of(arch).assemble(&text, arch).unwrap_or_else(|said| panic!("{said}\n{text}"));
+        let maps = kernel_maps(&program, arch);
+        // Sums of 64 products are whole numbers below 2048.
+        assert_eq!(product_in(&text, &maps, 64, true, |_, _| {}), Ok(0), "{arch}\n{text}");
+        let own = maps.iter().position(|m| m.memref == 2).expect("the result's map");
+        assert_eq!(maps[own].swizzle, 3, "{arch}");
+        let other = |k: usize, map: &mut TensorMap| map.swizzle = if k == own { 5 } else { map.swizzle };
+        assert_ne!(product_in(&text, &maps, 64, true, other), Ok(0), "{arch}");
+    }
 }
 
 #[test]
