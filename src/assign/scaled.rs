@@ -157,7 +157,7 @@ fn feed(atom: &Atom<'_>, product: &Product, side: usize, tile: TileShape, alone:
         *choice.get_mut(usize::from(bit))? = Choice::Immediate { by: moved.by, value: moved.value };
         *lanes.get_mut(usize::from(moved.place))? = Some(column);
     }
-    for (place, (bit, column)) in (0u8..).zip(free) {
+    for (place, &(bit, column)) in (0u8..).zip(&free) {
         *choice.get_mut(usize::from(bit))? = Choice::Register(place);
         if !fragment.register.push(column) {
             return None;

@@ -95,7 +95,7 @@ impl Context<'_, '_, '_, '_> {
                         (s.d, part(rd, ic, registers(s.d))),
                     ];
                     let mut args = [Slot::None; ALL_ARGS];
-                    for (number, arg) in set.into_iter().chain(fixed.iter().copied()).chain(more) {
+                    for (number, arg) in set.into_iter().chain(fixed.iter().copied()).chain(more.iter().copied()) {
                         if let Some(place) = args.get_mut(usize::from(number)) {
                             *place = arg;
                         }
