@@ -122,7 +122,9 @@ fn figures(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>) -> String {
         for hazard in arch.hazards {
             let name = |id: lanebook_tables::TagId| tables.tags.get(id.index()).copied().unwrap_or("?").to_string();
             let operand = hazard.operand.map_or_else(String::new, |k| format!(" operand {k}"));
-            table.row([name(hazard.producer), format!("{}{operand}", name(hazard.consumer)), hazard.states.to_string(), keys(tables, &[hazard.source])]);
+            let wait = hazard.wait.and_then(|atom| tables.atom(atom));
+            let states = wait.map_or_else(|| hazard.states.to_string(), |atom| atom.name().into());
+            table.row([name(hazard.producer), format!("{}{operand}", name(hazard.consumer)), states, keys(tables, &[hazard.source])]);
         }
         out.push_str(&table.render(2));
     }

@@ -61,10 +61,45 @@ fn described(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>) -> BTreeMap<St
     let tag = |id: lanebook_tables::TagId| tables.tags.get(id.index()).copied().unwrap_or("?");
     let mut hazards: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for hazard in arch.hazards {
-        hazards.entry(format!("wait {} -> {}", tag(hazard.producer), tag(hazard.consumer))).or_default().push(hazard.states.to_string());
+        let how = match hazard.wait.and_then(|atom| tables.atom(atom)) {
+            Some(atom) => atom.name().to_string(),
+            None => format!("{} states", hazard.states),
+        };
+        let all = hazards.entry(format!("wait {} -> {}", tag(hazard.producer), tag(hazard.consumer))).or_default();
+        if !all.contains(&how) {
+            all.push(how);
+        }
     }
-    out.extend(hazards.into_iter().map(|(key, states)| (key, format!("{} states", states.join(", ")))));
+    out.extend(hazards.into_iter().map(|(key, how)| (key, how.join(", "))));
+    out.extend(units(tables, arch));
     out
+}
+
+/// What the facts about matrix units and tiled copies say of an architecture, by name.
+fn units(tables: &Tables<'_>, arch: &Arch<'_>) -> BTreeMap<String, String> {
+    let of = &tables.units;
+    let has = |feature: lanebook_tables::FeatureId| arch.features.contains(&feature);
+    let mut lists: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut add = |what: &'static str, name: String| lists.entry(what).or_default().push(name);
+    of.swizzles.iter().filter(|s| has(s.feature)).for_each(|s| add("swizzle modes", s.name.into()));
+    of.descriptors.iter().filter(|d| has(d.feature)).for_each(|d| add("descriptors", d.name.into()));
+    of.operand_tiles.iter().filter(|t| has(t.feature)).for_each(|t| add("tiles of operands", t.name.into()));
+    let memory = |m: &lanebook_tables::TensorMemory<'_>| format!("{} lanes of {} columns", m.lanes, m.columns);
+    of.tensor_memories.iter().filter(|m| has(m.feature)).for_each(|m| add("tensor memory", memory(m)));
+    of.tensor_tiles.iter().filter(|t| has(t.feature)).for_each(|t| add("tiles of tensor memory", t.name.into()));
+    of.tensor_moves.iter().filter(|m| has(m.feature)).for_each(|m| add("loads of tensor memory", m.name.into()));
+    for shape in of.shapes.iter().filter(|s| has(s.feature)) {
+        let form = [(shape.blocks > 1, " of pairs"), (shape.stationary, " stationary"), (shape.sparse, " sparse")];
+        let form: String = form.iter().filter(|(is, _)| *is).map(|(_, word)| *word).collect();
+        let depth: Vec<String> = shape.k.iter().map(u16::to_string).collect();
+        add("products by descriptors", format!("{}{form} k{}", shape.kind, depth.join("/")));
+    }
+    for map in of.tensor_maps.iter().filter(|m| has(m.feature)) {
+        map.elements.iter().for_each(|e| add("elements of tensor maps", e.name.into()));
+    }
+    of.order_limits.iter().filter(|l| has(l.feature)).for_each(|l| add("limits of orders", l.name.into()));
+    of.map_limits.iter().filter(|l| has(l.feature)).for_each(|l| add("limits of tiled copies", l.name.into()));
+    lists.into_iter().map(|(what, names)| (what.to_string(), names.join(", "))).collect()
 }
 
 fn figures(out: &mut String, tables: &Tables<'_>, first: (&Arch<'_>, &Isa<'_>), second: (&Arch<'_>, &Isa<'_>)) {
