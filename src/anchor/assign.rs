@@ -10,15 +10,17 @@
 //! at once, so that the conversions are identities. An operation that has a layout keeps it, and so does its group. In the end the
 //! verifier judges: what it refuses is taken back.
 use super::book::{Core, Made, Tile};
-use super::group::{Groups, memory_of, tile_of};
+use super::group::{Groups, does, memory_of, tile_of};
 use super::legal::{Legal, Notes, Place};
 use super::score::{Candidate, Terms, Verdict};
 use super::{Anchoring, full};
 use crate::ir::{AttrValue, Encoding, Op, Program, Type, Value, verify, words};
 use crate::map::{SharedLayout, TileShape};
 use crate::passes::{ChoicePool, Diagnostic, PassError, edit};
+use crate::relayout::{blank, encoding_of};
 use crate::rewrite::RunError;
 use lanebook_layout::PostMap;
+use lanebook_layout::triton::Base;
 use lanebook_tables::{Bucket, Family, OpRole, Space, SubAxis};
 
 /// Memory kinds, best first where several are open.
@@ -68,6 +70,8 @@ pub(super) fn run(work: &mut Anchoring<'_, '_, '_, '_, '_>) -> Result<(), PassEr
             give(work.cx, &mut work.room.book, op, &chosen)?;
         }
     }
+    // Accesses through pointers that nobody gave a layout.
+    super::coalesce::undecided(work)?;
     match verify(work.cx.program) {
         Ok(()) => Ok(()),
         Err(error) => Err(PassError::Run(RunError::Graph(error.kind))),
@@ -122,11 +126,30 @@ fn seed(program: &Program<'_, '_>, tile: Value) -> Option<Type> {
 
 /// Whether a load's tile is read from registers: by anything but a product that could read it in memory.
 fn is_bound(program: &Program<'_, '_>, op: Op) -> bool {
+    if matches!(program.role(op), OpRole::Copy | OpRole::Alloc) {
+        return false;
+    }
     let Some(tile) = tile_of(program, op).filter(|_| program.role(op) == OpRole::Load) else { return true };
     program.uses(tile).any(|place| {
         let product = program.user(place).filter(|user| program.role(*user) == OpRole::Matrix);
         product.is_none() || !matches!(program.operand_number(place), Some(0 | 1))
     })
+}
+
+/// Whether rows of a tile are contiguous. Of one that a product reads where it lies, what runs along k is; but elements of 16 bits can be
+/// read across it, and lie as they lay in registers.
+#[inline(never)]
+fn is_row_major(program: &Program<'_, '_>, first: Op, shape: TileShape, in_place: Option<SubAxis>) -> bool {
+    match in_place {
+        None => true,
+        Some(_) if shape.bits == 16 => {
+            let mut it = blank();
+            let found = tile_of(program, first).and_then(|tile| encoding_of(program, &program.type_of(tile), &mut it));
+            let nested = found.is_some() && it.dot.is_none() && it.slices.as_slice().is_empty();
+            !matches!(&it.base, Base::Blocked(it) if nested && it.order.get(0) == Some(0))
+        }
+        Some(axis) => axis != SubAxis::B,
+    }
 }
 
 struct State<'a, 't> {
@@ -144,7 +167,8 @@ impl State<'_, '_> {
         while let Some(op) = member {
             common &= self.kinds(program, groups, op);
             bound |= is_bound(program, op);
-            written |= program.has_attr(op, words::LAYOUT);
+            written |=
+                program.has_attr(op, words::LAYOUT) || memory_of(program, op).is_some_and(|memory| program.layout_text(&program.type_of(memory)).is_some());
             member = groups.next(op);
         }
         if common == 0 {
@@ -163,8 +187,9 @@ impl State<'_, '_> {
             }
             let ty = program.type_of(memory);
             let Some(shape) = self.legal.shape(program, &ty) else { continue };
+            let row_major = is_row_major(program, first, shape, groups.read_in_place(memory));
             let mut number = 0usize;
-            while let Some(layout) = self.legal.layout(shape, number) {
+            while let Some(layout) = self.legal.layout(shape, number, row_major) {
                 number = number.saturating_add(1);
                 self.consider(program, groups, first, kind, Some((shape, layout)), bound, &mut best);
             }
@@ -186,7 +211,7 @@ impl State<'_, '_> {
         let mut out = 0u8;
         for (number, kind) in KINDS.into_iter().enumerate() {
             let open = space.is_none_or(|space| space == kind);
-            if open && self.legal.rules(program.role(op), kind, axis).next().is_some() {
+            if open && self.legal.rules(does(program, op), kind, axis).next().is_some() {
                 out |= 1u8.wrapping_shl(number as u32);
             }
         }
@@ -232,6 +257,12 @@ impl State<'_, '_> {
     ) -> Option<Terms> {
         let mut sum = Terms::default();
         let mut member = Some(first);
+        // A product that reads it where it lies does so by a descriptor.
+        if let (Some(memory), Some((shape, layout))) = (memory_of(program, first), layout)
+            && groups.read_in_place(memory).is_some()
+        {
+            sum = self.legal.described(shape, layout, false).ok()?;
+        }
         while let Some(op) = member {
             member = groups.next(op);
             let place = Place { op, memory, axis: axis_of(program, groups, op), layout, own: is_bound(program, op), bound };

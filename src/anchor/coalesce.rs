@@ -75,6 +75,18 @@ fn class_of(known: &mut Known<'_>, classes: &mut VecView<Class>, op: Op, shape: 
 }
 
 pub(super) fn run(work: &mut Anchoring<'_, '_, '_, '_, '_>) -> Result<(), PassError> {
+    accesses(work, |_| true)
+}
+
+/// The same for accesses that have no layout, if there are any.
+pub(super) fn undecided(work: &mut Anchoring<'_, '_, '_, '_, '_>) -> Result<(), PassError> {
+    let open = |ty: &Type| ty.encoding == Encoding::None;
+    let program = &*work.cx.program;
+    let any = program.all().any(|op| access(program, work.tables, op).is_some_and(|(_, pointers)| open(&program.type_of(pointers))));
+    if any { accesses(work, open) } else { Ok(()) }
+}
+
+fn accesses(work: &mut Anchoring<'_, '_, '_, '_, '_>, wanted: impl Fn(&Type) -> bool) -> Result<(), PassError> {
     let workers = work.workers()?;
     let widest_bits = work.widest_bits()?;
     let convert = work.operation(OpRole::Convert)?;
@@ -91,6 +103,9 @@ pub(super) fn run(work: &mut Anchoring<'_, '_, '_, '_, '_>) -> Result<(), PassEr
             let Some((found, pointers)) = access(program, tables, op) else { continue };
             let Some(order) = order(&known, program, pointers) else { continue };
             let ty = program.type_of(pointers);
+            if !wanted(&ty) {
+                continue;
+            }
             let own = share(&known, program, pointers, &order, widest_bits);
             let capacity = work.room.classes.capacity();
             let class = class_of(&mut known, work.room.classes, op, ty.shape, order, own).ok_or_else(|| full(ChoicePool::Classes, capacity))?;

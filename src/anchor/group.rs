@@ -41,6 +41,8 @@ pub(super) fn memory_of(program: &Program<'_, '_>, op: Op) -> Option<Value> {
     let number = match program.role(op) {
         OpRole::Load => 0,
         OpRole::Store | OpRole::Atomic => 1,
+        // What is stored at once into memory that is reserved for it.
+        OpRole::Alloc if program.operand_count(op) == 1 => return program.result(op, 0).filter(|value| is_place(&program.type_of(*value))),
         // The shared side of a copy says how the tile lies.
         OpRole::Copy => {
             let shared = |number: usize| program.operand(op, number).filter(|value| program.type_of(*value).space == Some(Space::Shared));
@@ -56,7 +58,16 @@ pub(super) fn tile_of(program: &Program<'_, '_>, op: Op) -> Option<Value> {
     match program.role(op) {
         OpRole::Load => program.result(op, 0),
         OpRole::Store | OpRole::Atomic => program.operand(op, 0),
+        OpRole::Alloc if program.operand_count(op) == 1 => program.operand(op, 0),
         _ => None,
+    }
+}
+
+/// What an operation does to memory, as the table of candidates calls it.
+pub(super) fn does(program: &Program<'_, '_>, op: Op) -> OpRole {
+    match program.role(op) {
+        OpRole::Alloc => OpRole::Store,
+        role => role,
     }
 }
 
@@ -200,6 +211,15 @@ impl<'a> Groups<'a> {
     pub fn next(&self, op: Op) -> Option<Op> {
         let next = self.nodes.get(op.index())?.next;
         Op::at(usize::from(next)).filter(|_| next != NONE)
+    }
+    /// What a tile is to a product that reads it where it lies.
+    pub fn read_in_place(&mut self, memory: Value) -> Option<SubAxis> {
+        let root = self.root(memory);
+        match self.nodes.get(root).map_or(0, |node| node.axes) {
+            axes if axes & 1 != 0 => Some(SubAxis::A),
+            axes if axes & 2 != 0 => Some(SubAxis::B),
+            _ => None,
+        }
     }
     /// What a tile in registers is to products.
     pub fn axis(&mut self, tile: Value) -> SubAxis {

@@ -5,7 +5,7 @@
 //! has no division here: its cells lie column by column, and the columns that a lane takes are what it costs.
 use super::Workers;
 use super::assign::PLAIN;
-use super::group::{memory_of, tile_of};
+use super::group::{does, memory_of, tile_of};
 use super::score::{Candidate, Terms, Verdict};
 use crate::assign::candidates::{Family as Shapes, candidates};
 use crate::assign::evaluate::{EndMap, Setting};
@@ -91,18 +91,17 @@ impl<'a, 't> Legal<'a, 't> {
     }
 
     /// The layouts of a tile in shared memory, plain first: the architecture's swizzle modes, else permutations of its banks.
-    pub fn layout(&self, shape: TileShape, number: usize) -> Option<SharedLayout> {
+    pub fn layout(&self, shape: TileShape, number: usize, row_major: bool) -> Option<SharedLayout> {
         let Setting { tables, arch, .. } = self.setting;
-        let row = shape.col_count().checked_mul(u64::from(shape.bits / 8))?;
+        let row = if row_major { shape.col_count() } else { shape.row_count() }.checked_mul(u64::from(shape.bits / 8))?;
         // A tile reaches at least one row of the mode, and no mode is wanted twice.
         let modes = || swizzle::modes(tables, arch).filter(move |mode| mode.span_bytes > 0 && mode.xor.len() == 1 && row >= u64::from(mode.span_bytes));
-        let of_mode =
-            |mode: &lanebook_tables::SwizzleMode<'_>| mode.xor.first().map(|it| SharedLayout { row_major: true, strip: None, post: PostMap::Swizzle(*it) });
+        let of_mode = |mode: &lanebook_tables::SwizzleMode<'_>| mode.xor.first().map(|it| SharedLayout { row_major, strip: None, post: PostMap::Swizzle(*it) });
         match (number, modes().next()) {
-            (0, _) => Some(PLAIN),
+            (0, _) => Some(SharedLayout { row_major, ..PLAIN }),
             (number, Some(_)) => modes().filter_map(of_mode).nth(number.checked_sub(1)?),
             (number, None) if number < MOST_LAYOUTS => {
-                candidates(shape, self.shapes).filter(|layout| layout.row_major && layout.post.swizzle().is_some()).nth(number.checked_sub(1)?)
+                candidates(shape, self.shapes).filter(|layout| layout.row_major == row_major && layout.post.swizzle().is_some()).nth(number.checked_sub(1)?)
             }
             _ => None,
         }
@@ -114,12 +113,12 @@ impl<'a, 't> Legal<'a, 't> {
     }
 
     /// How a tile is distributed over registers.
-    fn fragment(&self, shape: TileShape, axis: SubAxis, share: u32) -> Option<Fragment> {
+    fn fragment(&self, shape: TileShape, axis: SubAxis, share: u32, row_major: bool) -> Option<Fragment> {
         let Setting { wave, warps, .. } = self.setting;
         if axis == SubAxis::Free {
             let element = u32::from(shape.bits / 8).max(1);
             let vector = log2_exact(u64::from(share.checked_div(element)?.max(1)))?;
-            return blocked(shape, vector.min(shape.cols), wave, warps, true);
+            return blocked(shape, vector.min(if row_major { shape.cols } else { shape.rows }), wave, warps, row_major);
         }
         let Setting { tables, arch, .. } = self.setting;
         let (rows, cols) = (shape.row_count(), shape.col_count());
@@ -160,7 +159,7 @@ impl<'a, 't> Legal<'a, 't> {
         let mut best: Option<(bool, Terms)> = None;
         let mut room = room;
         let weights = self.setting.tables.weights;
-        for rule in self.rules(program.role(place.op), place.memory, place.axis) {
+        for rule in self.rules(does(program, place.op), place.memory, place.axis) {
             let note = |candidate: Candidate, room: &mut Option<&mut Notes<'_>>| {
                 if let Some(room) = room {
                     room.push(candidate);
@@ -263,7 +262,8 @@ impl<'a, 't> Legal<'a, 't> {
             self.setting.evaluate(mover, ends.0, ends.1, u32::MAX)
         } else {
             let axis = if rule.family == Family::Blocked { SubAxis::Free } else { place.axis };
-            let fragment = self.fragment(shape, axis, mover.share_bytes).ok_or(Verdict::Illegal(Reject::Size))?;
+            let row_major = place.layout.is_none_or(|(_, layout)| layout.row_major);
+            let fragment = self.fragment(shape, axis, mover.share_bytes, row_major).ok_or(Verdict::Illegal(Reject::Size))?;
             let memory = if place.memory == Space::Shared { EndMap::Shared(&map, align) } else { EndMap::Global(&map, align) };
             let registers = EndMap::Registers(&fragment);
             let ends = if mover.from == Space::Register { (registers, memory) } else { (memory, registers) };
@@ -275,7 +275,6 @@ impl<'a, 't> Legal<'a, 't> {
 
     /// A tile that stays in memory: an operand that a product reads there, or a tiled copy by a tensor map.
     fn descriptor(&self, program: &Program<'_, '_>, place: &Place, rule: &CandidateRule) -> Result<Terms, Verdict> {
-        let Setting { tables, arch, .. } = self.setting;
         let (shape, layout) = place.layout.ok_or(Verdict::Descriptor)?;
         let copies = program.role(place.op) == OpRole::Copy;
         if !copies && place.own {
@@ -291,6 +290,12 @@ impl<'a, 't> Legal<'a, 't> {
         if have < u32::from(rule.align_bytes) {
             return Err(Verdict::Alignment { need: u32::from(rule.align_bytes), have });
         }
+        self.described(shape, layout, copies)
+    }
+
+    /// A tile that a descriptor says, of a product's operand or of a copy.
+    pub fn described(&self, shape: TileShape, layout: SharedLayout, copies: bool) -> Result<Terms, Verdict> {
+        let Setting { tables, arch, .. } = self.setting;
         let post = layout.post;
         let mode = swizzle::modes(tables, arch).find(|mode| match (post, mode.xor) {
             (PostMap::None, []) => true,
@@ -298,7 +303,8 @@ impl<'a, 't> Legal<'a, 't> {
             _ => false,
         });
         let mode = mode.ok_or(Verdict::Descriptor)?;
-        let row = shape.col_count().saturating_mul(u64::from(shape.bits / 8));
+        let (across, along) = if layout.row_major { (shape.row_count(), shape.col_count()) } else { (shape.col_count(), shape.row_count()) };
+        let row = along.saturating_mul(u64::from(shape.bits / 8));
         let span = u64::from(mode.span_bytes);
         if copies {
             let map = tables.units.tensor_maps.iter().find(|map| arch.features.contains(&map.feature)).ok_or(Verdict::Descriptor)?;
@@ -310,7 +316,7 @@ impl<'a, 't> Legal<'a, 't> {
             }
             let inner = if span > 0 { row.min(span) } else { row };
             let legal = row.checked_rem(u64::from(map.box_bytes).max(1)) == Some(0)
-                && shape.row_count() <= u64::from(map.box_max)
+                && across <= u64::from(map.box_max)
                 && inner <= u64::from(map.box_max).saturating_mul(u64::from(shape.bits / 8));
             if !legal {
                 return Err(Verdict::Descriptor);

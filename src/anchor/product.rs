@@ -65,9 +65,14 @@ pub(super) fn run(work: &mut Anchoring<'_, '_, '_, '_, '_>) -> Result<(), PassEr
     Ok(())
 }
 
-/// A product whose result is laid out in nested tiles: it has no instruction yet.
+/// A product whose result is laid out in nested tiles, or not at all: it has no instruction yet.
 pub(super) fn is_plain(program: &Program<'_, '_>, op: Op) -> bool {
-    program.scales(op).is_none() && program.result(op, 0).is_some_and(|result| matches!(core_of(program, &program.type_of(result)), Some(Core::Blocked(_))))
+    let decides = |result: Value| {
+        let ty = program.type_of(result);
+        let open = ty.encoding == Encoding::None && ty.is_tile() && !ty.is_memory();
+        open || matches!(core_of(program, &ty), Some(Core::Blocked(_)))
+    };
+    program.scales(op).is_none() && program.result(op, 0).is_some_and(decides)
 }
 
 /// The core of a layout that the program's text has, whole: neither sliced nor an operand's.

@@ -165,7 +165,7 @@ impl Parser<'_, '_, '_> {
             Some((open.saturating_add(1), rest.get(..end)?))
         });
         let (Some((skip, inner)), Some((start, _))) = (inner, element.place()) else { return Ok(None) };
-        if let Some(dtype) = self.program.tables().dtype_named(inner) {
+        if let Some(dtype) = self.dtype_named(inner) {
             return Ok(Some((Some(dtype), Name::EMPTY)));
         }
         let start = (start as usize).saturating_add(skip);

@@ -15,6 +15,9 @@ pub(crate) struct Types {
     pub arrow: bool,
 }
 
+/// How Triton calls the type of a tile in memory.
+const MEMORY: &str = "!ttg.memdesc";
+
 impl Parser<'_, '_, '_> {
     /// One type.
     pub fn parse_type(&mut self) -> Result<TypeRef, Error> {
@@ -29,7 +32,10 @@ impl Parser<'_, '_, '_> {
                 self.take(Lexeme::Char(b')'))?;
                 Type::UNIT
             }
-            Lexeme::Char(b'!') => self.other(token)?,
+            Lexeme::Char(b'!') => match self.described(token)? {
+                Some(ty) => ty,
+                None => self.other(token)?,
+            },
             Lexeme::Word => match self.lexer.slice(token) {
                 "index" => {
                     self.next();
@@ -49,7 +55,47 @@ impl Parser<'_, '_, '_> {
     }
     fn dtype(&self, token: Token) -> Result<DtypeId, Error> {
         let name = self.lexer.slice(token);
-        self.program.tables().dtype_named(name).ok_or_else(|| self.fail(ErrorKind::UnknownDtype, token))
+        self.dtype_named(name).ok_or_else(|| self.fail(ErrorKind::UnknownDtype, token))
+    }
+    /// An element type by its own name, or by that which other systems have for it.
+    pub(super) fn dtype_named(&self, name: &str) -> Option<DtypeId> {
+        let tables = self.program.tables();
+        let foreign = || tables.anchors.dtypes.iter().find(|known| known.text == name).and_then(|known| tables.dtype_named(known.dtype));
+        tables.dtype_named(name).or_else(foreign)
+    }
+    /// `!ttg.memdesc<128x64xf16, #layout, #smem, mutable, 3x128x64>`: a tile in memory. That it may be written and what it is a part of
+    /// follows from the operations on it, and is not kept.
+    fn described(&mut self, token: Token) -> Result<Option<Type>, Error> {
+        let open = token.start.saturating_add(MEMORY.len());
+        if self.lexer.text.get(token.start..open) != Some(MEMORY) || self.lexer.byte(open) != b'<' {
+            return Ok(None);
+        }
+        self.lexer.at = open;
+        self.take(Lexeme::Char(b'<'))?;
+        let mut ty = Type { shape: self.extents()?, ..Type::bare(TypeKind::Memref) };
+        self.element(&mut ty)?;
+        while self.take_if(Lexeme::Char(b',')) {
+            self.lexer.skip_blanks();
+            let start = self.lexer.at;
+            let Some(end) = self.lexer.balanced(start, b",") else { return Err(self.fail(ErrorKind::Unclosed, token)) };
+            let clause = self.lexer.text.get(start..end).unwrap_or("").trim_ascii_end();
+            let alias =
+                clause.strip_prefix('#').and_then(|name| self.program.pools.aliases.iter().find(|alias| self.program.text(alias.name) == name)).copied();
+            let said = alias.map_or(clause, |alias| self.program.text(alias.body));
+            match (said, alias) {
+                ("#ttg.shared_memory" | "#smem", _) => ty.space = Some(Space::Shared),
+                ("#ttng.tensor_memory", _) => ty.space = Some(Space::Tensor),
+                // An alias may be called like a kind of memory.
+                (_, Some(alias)) if clause.strip_prefix('#').and_then(space_of).is_some() => ty.encoding = Encoding::Written(alias.body),
+                (_, Some(alias)) => ty.encoding = Encoding::Alias(alias.name),
+                _ if clause.starts_with('#') => ty.encoding = Encoding::Written(self.span(start, start.saturating_add(clause.len()))?),
+                _ => {}
+            }
+            self.lexer.at = end;
+        }
+        self.take(Lexeme::Char(b'>'))?;
+        ty.space = ty.space.or(Some(Space::Shared));
+        Ok(Some(ty))
     }
     /// `!word<...>` or a whole tile type that is only kept.
     fn other(&mut self, token: Token) -> Result<Type, Error> {
@@ -82,30 +128,7 @@ impl Parser<'_, '_, '_> {
         let mut ty = Type { shape: Shape::UNKNOWN, ..Type::bare(kind) };
         if !self.take_if(Lexeme::Ellipsis) {
             ty.shape = self.extents()?;
-            let token = self.peek();
-            match token.kind {
-                Lexeme::Char(b'!') => {
-                    let Some(end) = self.lexer.balanced(token.start, b", \n\t") else { return Err(self.fail(ErrorKind::Unclosed, token)) };
-                    if end <= token.start.saturating_add(1) {
-                        return self.expected(Lexeme::Dtype, token);
-                    }
-                    ty.element = self.span(token.start, end)?;
-                    self.lexer.at = end;
-                }
-                Lexeme::Word if self.lexer.slice(token) == "index" => {
-                    self.next();
-                }
-                Lexeme::Word => {
-                    match self.dtype(token) {
-                        Ok(dtype) => ty.dtype = Some(dtype),
-                        // Another system's spelling: kept as it is.
-                        Err(_) if self.options.keep_unknown => ty.element = self.name(token)?,
-                        Err(error) => return Err(error),
-                    }
-                    self.next();
-                }
-                _ => return self.expected(Lexeme::Dtype, token),
-            }
+            self.element(&mut ty)?;
         }
         while self.take_if(Lexeme::Char(b',')) {
             self.encoding(&mut ty)?;
@@ -115,6 +138,34 @@ impl Parser<'_, '_, '_> {
             ty.space = Some(Space::Global);
         }
         Ok(ty)
+    }
+    /// The type of a tile's elements.
+    fn element(&mut self, ty: &mut Type) -> Result<(), Error> {
+        let token = self.peek();
+        match token.kind {
+            Lexeme::Char(b'!') => {
+                let Some(end) = self.lexer.balanced(token.start, b", \n\t") else { return Err(self.fail(ErrorKind::Unclosed, token)) };
+                if end <= token.start.saturating_add(1) {
+                    self.expected::<()>(Lexeme::Dtype, token)?;
+                }
+                ty.element = self.span(token.start, end)?;
+                self.lexer.at = end;
+            }
+            Lexeme::Word if self.lexer.slice(token) == "index" => {
+                self.next();
+            }
+            Lexeme::Word => {
+                match self.dtype(token) {
+                    Ok(dtype) => ty.dtype = Some(dtype),
+                    // Another system's spelling: kept as it is.
+                    Err(_) if self.options.keep_unknown => ty.element = self.name(token)?,
+                    Err(error) => return Err(error),
+                }
+                self.next();
+            }
+            _ => return self.expected(Lexeme::Dtype, token),
+        }
+        Ok(())
     }
     /// `128x?x` up to the element type.
     fn extents(&mut self) -> Result<Shape, Error> {

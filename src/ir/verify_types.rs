@@ -448,7 +448,9 @@ impl Checked<'_, '_, '_> {
                 continue;
             }
             let ty = program.type_of(value);
-            if ty.is_tile() && ty.shape.is_known() && ty.shape.rank() != found {
+            // A view may look at one of a row of tiles.
+            let fits = ty.shape.rank() == found || program.role(self.op) == OpRole::View && found < ty.shape.rank();
+            if ty.is_tile() && ty.shape.is_known() && !fits {
                 return Err(ErrorKind::Subscripts { rank: ty.shape.rank() as u8, found: small(found) });
             }
             let index = |value: Value| Self::satisfies(&program.type_of(value), Want::Index);

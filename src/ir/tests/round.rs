@@ -204,3 +204,30 @@ fn unit_attribute_of_a_function() {
     let out = round("func @f() attributes {mask, threads = 32} {\n}\nfunc @g() {threads = 32} {\n}\n", STRICT);
     assert_eq!(out, "func @f() attributes {mask, threads = 32} {\n}\nfunc @g() {threads = 32} {\n}\n");
 }
+
+/// Tiles in memory as Triton writes them: their layout and kind of memory are known, also where a layout's alias is called like a memory.
+#[test]
+fn tiles_in_memory_of_triton() {
+    let text = "#s = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#smem = #ttg.shared_memory
+#tmem = #ttng.tensor_memory_encoding<blockM = 128, blockN = 128, colStride = 1>
+func @f(%x: tensor<128x64xf16>, %i: index) {
+  %a = ttg.local_alloc : () -> !ttg.memdesc<3x128x64xf16, #s, #smem, mutable>
+  %b = ttg.memdesc_index %a[%i] : !ttg.memdesc<3x128x64xf16, #s, #smem, mutable> -> !ttg.memdesc<128x64xf16, #s, #smem, mutable, 3x128x64>
+  ttg.local_store %x, %b : tensor<128x64xf16> -> !ttg.memdesc<128x64xf16, #s, #smem, mutable, 3x128x64>
+  %c = ttg.local_load %b : !ttg.memdesc<128x64xf16, #s, #smem, mutable, 3x128x64> -> tensor<128x64xf16>
+  %d = ttg.local_alloc %c : (tensor<128x64xf16>) -> !ttg.memdesc<128x64xf16, #ttg.shared_linear<{offset = []}>, #smem>
+  %t = my.alloc : () -> !ttg.memdesc<128x128xf32, #tmem, #ttng.tensor_memory, mutable>
+  return
+}
+";
+    let out = round(text, LOOSE);
+    for piece in [
+        "memref<3x128x64xf16, #smem, #s>",
+        "memref<128x64xf16, #smem, #s>",
+        "#smem, #ttg.shared_linear<{offset = []}>>",
+        "memref<128x128xf32, #tmem, #ttng.tensor_memory_encoding<blockM = 128",
+    ] {
+        assert!(out.contains(piece), "{piece} is not in\n{out}");
+    }
+}

@@ -68,6 +68,35 @@ fn shown(text: &str, line: u32) -> String {
     text.lines().enumerate().filter(|(number, _)| number + 3 > at && *number < at + 2).map(|(number, line)| format!("{:4} {line}\n", number + 1)).collect()
 }
 
+/// A text of Triton's without the layouts of its tiles.
+#[must_use]
+pub fn undecided(text: &str) -> String {
+    let mut out = String::new();
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let mut rest = line;
+        while let Some(at) = rest.find(", #") {
+            // Up to the bracket that closes the type.
+            let mut depth = 0i32;
+            let end = rest[at..].char_indices().find(|(_, letter)| {
+                depth += i32::from(*letter == '<') - i32::from(*letter == '>');
+                depth < 0
+            });
+            let clause = &rest[at..at + end.map_or(0, |(end, _)| end)];
+            out.push_str(&rest[..at]);
+            if clause.contains("#smem") {
+                out.push_str(", #smem");
+            }
+            rest = &rest[at + clause.len()..];
+            if clause.is_empty() {
+                break;
+            }
+        }
+        out.push_str(rest);
+        out.push('\n');
+    }
+    out
+}
+
 /// A program's text.
 #[must_use]
 pub fn printed(program: &Program<'_, '_>) -> String {

@@ -1,7 +1,7 @@
 //! Layouts for accesses and products: what lanebook chooses beside what Triton 3.9 chose on the same text.
 use lanebook::ir::Op;
 use lanebook_passes::judge::meanings;
-use lanebook_passes::{SNIPPET, folder, layout, run, with};
+use lanebook_passes::{SNIPPET, folder, layout, run, undecided, with};
 use std::collections::BTreeMap;
 
 fn recorded(stage: &str) -> BTreeMap<String, String> {
@@ -47,6 +47,36 @@ fn accesses_get_the_layouts_that_triton_gives_them() {
         // Once more changes nothing: every access has its layout.
         let again = run(&outcome.text, "coalesce").expect("it runs again");
         assert!(again.steps.is_empty() && again.text == outcome.text, "{name}: {} more changes", again.steps.len());
+    }
+    assert!(compared >= 30, "{compared} accesses");
+}
+
+/// The same kernels without any layout: `assign-layouts` gives each access the layout that Triton gives it, products get instructions,
+/// and with conversions removed whatever moves or multiplies has one.
+#[test]
+fn kernels_without_layouts_get_all_of_them() {
+    let (before, after) = (recorded("blocked"), recorded("coalesced"));
+    let mut compared = 0;
+    for (name, text) in before {
+        let plain = undecided(&text);
+        let wanted = does(&plain);
+        let assigned = run(&plain, "assign-layouts").unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        let (mine, theirs) = (accesses(&assigned.text), accesses(&after[&name]));
+        assert_eq!(mine, theirs, "{name}");
+        compared += mine.len();
+        let products = run(&assigned.text, "accelerate-matmul").unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        let done = run(&products.text, "remove-conversions").unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        assert_eq!(does(&done.text), wanted, "{name}: became\n{}", done.text);
+        with(&done.text, SNIPPET, |program| {
+            // What loads, stores and products read and give; arithmetic between them may be left to the planner.
+            for op in program.all().filter(|op| matches!(program.op_name(*op), "tiled_load" | "tt.store" | "mma")) {
+                for value in program.results(op).chain(program.operands(op)) {
+                    let ty = program.type_of(value);
+                    assert!(!ty.is_tile() || program.layout_text(&ty).is_some(), "{name}: {} has no layout in\n{}", program.value_name(value), done.text);
+                }
+            }
+        });
+        println!("{name}: {} conversions", done.text.matches(" = convert_layout ").count());
     }
     assert!(compared >= 30, "{compared} accesses");
 }

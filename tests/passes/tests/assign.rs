@@ -7,7 +7,7 @@ use lanebook::pipeline::{Lent, PassError, apply, apply_with};
 use lanebook::rewrite::RunError;
 use lanebook_passes::generate::program;
 use lanebook_passes::meaning::meaning;
-use lanebook_passes::{Outcome, SNIPPET, choices, expected, folder, printed, run, run_wishing, with};
+use lanebook_passes::{Outcome, SNIPPET, choices, expected, folder, printed, run, run_wishing, texts, with};
 use lanebook_tables::{Bucket, Space, SubAxis};
 
 fn on(arch: &str) -> Wishes {
@@ -202,4 +202,46 @@ fn layouts_keep_the_meaning_of_generated_programs() {
     }
     println!("{changes} layouts, {findings} findings, {refused} refused");
     assert!(changes > 1_000, "{changes} layouts, {findings} findings");
+}
+
+/// Kernels of Triton before and after its own choices: what has a layout keeps it, what lies in shared memory without one gets the
+/// layout that Triton gave it.
+#[test]
+fn shared_memory_of_tritons_kernels_is_laid_out_as_triton_does() {
+    let mut compared = 0;
+    for (name, text) in texts("ttgir") {
+        let given = run(&text, "assign-layouts").unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        assert!(given.steps.is_empty(), "{name}: what is written stays");
+        // Without the layouts of shared memory.
+        let plain = text.replace(", #shared, #smem", ", #smem").replace(", #shared1, #smem", ", #smem").replace(", #shared2, #smem", ", #smem");
+        let given = run(&plain, "assign-layouts").unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        let stored = |text: &str| text.lines().filter(|line| line.contains("local_alloc %")).map(str::to_string).collect::<Vec<_>>();
+        let mine: Vec<&str> = given.text.lines().filter(|line| line.contains("alloc_tensor %")).collect();
+        assert_eq!(mine.len(), stored(&text).len(), "{name}");
+        for (mine, theirs) in mine.iter().zip(stored(&text)) {
+            // `#ttg.nvmma_shared<{swizzlingByteWidth = 128, ...}>` is `swizzle<3, 4, 3>`.
+            let alias = theirs.split(", #shared").nth(1).map(|rest| rest.split(',').next().unwrap_or_default()).unwrap_or_default();
+            let line = text.lines().find(|line| line.starts_with(&format!("#shared{alias} ="))).unwrap_or_else(|| panic!("{name}: {theirs}"));
+            let width = line.split("swizzlingByteWidth = ").nth(1).and_then(|rest| rest.split(',').next()).expect("a width");
+            let wanted = ["swizzle<3, 4, 3>", "swizzle<2, 4, 3>", "swizzle<1, 4, 3>"][["128", "64", "32"].iter().position(|it| *it == width).expect("a mode")];
+            assert!(mine.contains(wanted), "{name}: {mine}\nTriton: {line}");
+            // Contiguous along the dimension that Triton's is.
+            let strides = mine.split("), (").nth(1).and_then(|rest| rest.split(')').next()).expect("strides");
+            assert_eq!(strides.starts_with("1,"), line.contains("transposed = true"), "{name}: {mine}\nTriton: {line}");
+            compared += 1;
+        }
+    }
+    assert!(compared >= 7, "{compared} tiles");
+}
+
+/// A tile that a copy fills and a product reads where it lies needs no registers.
+#[test]
+fn a_copy_into_shared_memory_binds_no_reader() {
+    let text = "%s = alloc_tensor : tensor<128x64xf16, #smem>
+copy %A[%m, %k], %s : memref<?x?xf16, #gmem> -> tensor<128x64xf16, #smem>
+%a = tiled_load %s : tensor<128x64xf16, #smem> -> tensor<128x64xf16>
+%r = mma %a, %w, %acc : ...
+";
+    let all = judged(text, on("sm_90a"));
+    assert!(all.iter().any(|it| it.0 == "descriptor" && it.1 == Bucket::Memory && it.3 == Verdict::Taken && it.4 == SubAxis::A), "{all:?}");
 }
