@@ -1,7 +1,7 @@
 //! Slicing: a loop with attribute `sliceCount` becomes so many loops, each over its part of the iterations.
 //!
 //! Slice `s` of `c` runs the iterations from `floor(n * s / c)` to `floor(n * (s + 1) / c)` of `n`. What the loop carries goes from each
-//! slice into the next, so a reduction comes out as before. Each of the six diagnostics refuses the pass; the program is then as it was.
+//! slice into the next, so a reduction comes out as before. A pipeline region with the attribute asks for it on behalf of its loops. Each of the six diagnostics refuses the pass; the program is then as it was.
 use super::PassError;
 use super::context::{Context, edit};
 use super::diagnostic::Diagnostic;
@@ -9,15 +9,49 @@ use crate::ir::{AttrValue, Def, Literal, Loop, Op, Program, Type, Value, words};
 use lanebook_tables::{OpId, OpRole};
 
 pub(super) fn run(cx: &mut Context<'_, '_, '_>) -> Result<(), PassError> {
-    cx.push_roles(|role| matches!(role, OpRole::For | OpRole::Parallel))?;
+    // Loops inside of loops come first, so that copies of the outer one have them in slices.
+    let mut at = cx.program.first(cx.program.root());
+    while let Some(op) = at {
+        at = cx.program.following(op, None);
+        if cx.program.has_attr(op, words::SLICE_COUNT) {
+            cx.push(op)?;
+        }
+    }
     while let Some(op) = cx.pop()? {
         let Some(count) = cx.program.attr(op, words::SLICE_COUNT) else { continue };
+        if matches!(cx.program.role(op), OpRole::Produce | OpRole::Consume | OpRole::AgentSwitch) {
+            region(cx, op, count)?;
+            continue;
+        }
         if let Err(diagnostic) = plan(cx.program, op, count).and_then(|()| inside(cx.program, op)) {
             return Err(PassError::Refused { diagnostic, at: op });
         }
         slice(cx, op)?;
     }
     Ok(())
+}
+
+/// A pipeline region wants its loops in slices: those that stand in it and do not say otherwise.
+fn region(cx: &mut Context<'_, '_, '_>, op: Op, count: AttrValue) -> Result<(), PassError> {
+    let refused = |diagnostic| Err(PassError::Refused { diagnostic, at: op });
+    if !matches!(count, AttrValue::Int(1.., _)) {
+        return refused(Diagnostic::SliceCount);
+    }
+    let mut at = cx.program.body(op).and_then(|body| cx.program.first(body));
+    let mut any = false;
+    while let Some(inner) = at {
+        at = cx.program.next(inner);
+        if cx.program.counted_loop(inner).is_some() {
+            any = true;
+            cx.program.set_attr(inner, words::SLICE_COUNT, count).map_err(edit)?;
+            cx.push(inner)?;
+        }
+    }
+    if !any {
+        return refused(Diagnostic::SliceOp);
+    }
+    cx.program.remove_attr(op, words::SLICE_COUNT).map_err(edit)?;
+    cx.changed(op)
 }
 
 type Check = Result<(), Diagnostic>;

@@ -162,3 +162,30 @@ fn every_text_is_what_it_should_be() {
     let texts: Vec<_> = all.iter().map(|diagnostic| diagnostic.text()).collect();
     assert_eq!(texts.iter().map(|text| text.len()).collect::<Vec<_>>(), [43, 30, 51, 49, 49, 42], "{texts:?}");
 }
+
+#[test]
+fn loops_in_loops_are_sliced_in_every_copy() {
+    let outcome = run(
+        "scf.for %i = 0 to 8 step 1 attributes {sliceCount = 2 : i32} {\n  scf.for %j = 0 to 6 step 1 attributes {sliceCount = 3 : i32} {\n    %x = index.add %i, %j : index\n    fence\n  }\n}\n",
+        "slice",
+    )
+    .expect("it runs");
+    assert_eq!(bounds(&outcome.text), [(0, 4), (0, 2), (2, 4), (4, 6), (4, 8), (0, 2), (2, 4), (4, 6)], "{}", outcome.text);
+    assert!(!outcome.text.contains("sliceCount"), "{}", outcome.text);
+}
+
+#[test]
+fn pipeline_regions_ask_for_their_loops() {
+    let region = |count: &str, body: &str| format!("async.pipeline.produce_one %q attributes {{sliceCount = {count}}} : index {{\n{body}}}\n");
+    let looped = "  scf.for %i = 0 to 8 step 1 {\n    fence\n  }\n";
+    let outcome = run(&region("2 : i32", looped), "slice").expect("it runs");
+    assert_eq!(bounds(&outcome.text), [(0, 4), (4, 8)], "{}", outcome.text);
+    assert!(!outcome.text.contains("sliceCount"), "{}", outcome.text);
+    refused(&region("\"2\"", looped), "The `sliceCount` need to be a `IntegerAttr`");
+    refused(&region("0 : i32", looped), "The `sliceCount` need to be a `IntegerAttr`");
+    refused(&region("9 : i32", looped), "The `sliceCount` need to be a `IntegerAttr`");
+    refused(&region("2 : i32", "  fence\n"), "unsupported op in Slicing pass");
+    // What counts nothing cannot be sliced.
+    refused("scf.while () : () -> () attributes {sliceCount = 2 : i32} {\n  scf.condition %c : i1\n} do {\n}\n", "unsupported op in Slicing pass");
+    refused("fence {sliceCount = 2 : i32}\n", "unsupported op in Slicing pass");
+}

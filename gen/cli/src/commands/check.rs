@@ -9,6 +9,7 @@ use crate::problem::{Problem, Problems};
 use crate::table::{Align, Table};
 use crate::tables::counted;
 use lanebook_gen::diagnostics::{Diagnostic, Diagnostics, Level};
+use lanebook_gen::rules::certificate;
 use lanebook_gen::source::{FileId, Sources};
 use lanebook_gen::{Compiled, Mode, audit, compile_sources, load};
 use std::collections::BTreeSet;
@@ -83,7 +84,20 @@ pub fn run(args: &Check, tables: Option<&Path>) -> Result<(), Problems> {
 /// How many of each thing there are.
 fn figures(compiled: &Compiled) -> Figures {
     let tables = compiled.tables();
-    Figures { architectures: tables.archs.len(), atoms: tables.atoms.len(), rules: tables.rules.rules.len() }
+    let log = compiled.sources.iter().find(|(_, file)| file.name == certificate::FILE).map_or("", |(_, file)| file.text.as_str());
+    // Written by a tool, one certificate a line; that each is current is a check.
+    let proofs = METHODS.map(|(word, _)| log.matches(&format!(", method: {word})")).count());
+    Figures { architectures: tables.archs.len(), atoms: tables.atoms.len(), rules: tables.rules.rules.len(), proofs }
+}
+
+/// Methods of proof, as the log of proofs and people call them.
+const METHODS: [(&str, &str); 4] = [("bits", "truth table"), ("basis", "basis vectors"), ("polynomial", "polynomials"), ("z3", "z3")];
+
+/// How many rules are proved, and how.
+fn proved(proofs: [usize; 4]) -> String {
+    let all: usize = proofs.iter().sum();
+    let each: Vec<String> = METHODS.iter().zip(proofs).filter(|(_, count)| *count > 0).map(|((_, by), count)| format!("{count} by {by}")).collect();
+    if all == 0 { String::new() } else { format!(" ({all} proved: {})", each.join(", ")) }
 }
 
 /// Errors of the compiler in other files than those that were asked for: these cannot be judged in full then.
@@ -123,7 +137,7 @@ fn report(args: &Check, findings: &Findings<'_>) -> Result<(), Problems> {
         "{differences}{}, {}, {}{}: {summary}\n",
         counted(figures.architectures, "architecture"),
         counted(figures.atoms, "atom"),
-        counted(figures.rules, "rule"),
+        counted(figures.rules, "rule") + &proved(figures.proofs),
         findings
             .assemblers
             .iter()

@@ -23,6 +23,9 @@ pub struct Figures {
     pub atoms: usize,
     /// Rules.
     pub rules: usize,
+    /// Rules with a certificate, by how they were proved: truth table, basis vectors, polynomials, z3.
+    #[serde(skip)]
+    pub proofs: [usize; 4],
 }
 
 /// The result of an audit.
