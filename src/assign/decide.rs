@@ -241,6 +241,7 @@ impl Chooser<'_, '_, '_, '_> {
         Ok(self.total()?.saturating_add(self.chain_cost(op)))
     }
 
+    #[inline(never)]
     fn place_product(&mut self, op: Op, product: &Product, [a, b, c, d]: [Value; 4], (loose, scales): (bool, u8)) -> Result<(), PlanError> {
         let [in_a, in_b] = product.shared;
         for (value, fragment, shared) in [(a, product.a, in_a), (b, product.b, in_b), (c, product.c, false), (d, product.c, false)] {

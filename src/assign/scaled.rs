@@ -18,6 +18,7 @@ pub(super) const SCALE_WAYS: u8 = 4;
 
 impl Chooser<'_, '_, '_, '_> {
     /// Gives a product's scales their distributions.
+    #[inline(never)]
     pub(super) fn place_scales(&mut self, op: Op, product: &Product, way: u8) -> Result<(), PlanError> {
         let Some(scales) = self.program.scales(op) else { return Ok(()) };
         for (side, value) in scales.into_iter().enumerate() {
