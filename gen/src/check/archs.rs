@@ -42,8 +42,13 @@ pub fn check(model: &HwModel) -> Diagnostics {
     diags
 }
 
+/// Its waves are such as there can be; else no layout is held against them.
+fn has_waves(arch: &Arch) -> bool {
+    !arch.wave_lanes.is_empty() && arch.wave_lanes.iter().all(|lanes| lanes.is_power_of_two() && *lanes <= 64)
+}
+
 fn figures(arch: &Arch, diags: &mut Diagnostics) {
-    if arch.wave_lanes.is_empty() || arch.wave_lanes.iter().any(|lanes| !lanes.is_power_of_two() || *lanes > 64) {
+    if !has_waves(arch) {
         diags.push(Diagnostic::at(arch.wave_lanes.span, "a wave has 1 to 64 lanes, a power of two").help("list the wave sizes, the default first"));
     }
     if arch.shared.static_bytes > arch.shared.max_bytes {
@@ -73,6 +78,9 @@ fn frame(model: &HwModel, arch: &Arch, diags: &mut Diagnostics) {
 
 /// A register layout fills a whole wave of the architecture, unless what it does not name is ignored.
 fn waves(arch: &Arch, atom: &Atom, because: Span, diags: &mut Diagnostics) {
+    if !has_waves(arch) {
+        return;
+    }
     let sides = atom.movement.iter().flat_map(|m| [&m.from, &m.to]).filter(|side| side.space == Space::Register);
     let part = |rest: Rest| rest == Rest::Ignored;
     let operands = atom.operands.iter().filter_map(|o| o.layout.as_ref().map(|layout| (layout, part(o.rest))));

@@ -358,6 +358,7 @@ impl Resolver<'_> {
         for hazard in arch.hazards.iter().flatten() {
             let tags = [hazard.producer.clone(), hazard.consumer.clone()];
             let tags = self.words.tagged(&tags, self.diags);
+            let counts = self.words.tagged(&hazard.counts, self.diags);
             let sources = self.sources(hazard.sources.as_ref(), arch, hazard.span, "this hazard", Status::Documented);
             let [producer, consumer] = tags[..] else { continue };
             let (operand, states) = (hazard.operand.clone(), hazard.states);
@@ -372,7 +373,6 @@ impl Resolver<'_> {
             if hazard.wait.is_some() && wait.is_none() {
                 continue; // it has been said
             }
-            let counts = self.words.tagged(&hazard.counts, self.diags);
             let source = sources.first().copied();
             out.push(Hazard { span: hazard.span, producer, consumer, operand, on, producer_operand, unless_same, states, counts, wait, after, source });
         }
