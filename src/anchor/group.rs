@@ -234,16 +234,35 @@ impl<'a> Groups<'a> {
     }
 }
 
-/// So many operations, none of which was seen.
-pub(super) fn clear(nodes: &mut VecView<Node>, count: usize) -> Result<(), ChoiceError> {
-    let full = ChoiceError::Full { pool: ChoicePool::Members, capacity: u32::try_from(nodes.capacity()).unwrap_or(u32::MAX) };
-    nodes.clear();
-    nodes.resize(count, Node { up: NONE, first: NONE, last: NONE, next: NONE, axes: 0, done: false }).map_err(|_| full)
+/// Operations that were seen, one after the other in a list through their nodes: taking them back costs as much as seeing them.
+#[derive(Debug)]
+pub(super) struct Seen {
+    last: u16,
 }
 
-/// Notes that an operation is seen; whether it was not before.
-pub(super) fn visit(nodes: &mut VecView<Node>, op: Op) -> bool {
-    nodes.get_mut(op.index()).is_some_and(|node| !core::mem::replace(&mut node.done, true))
+impl Seen {
+    /// No operation is seen.
+    pub fn none(nodes: &mut VecView<Node>) -> Self {
+        nodes.clear();
+        Self { last: NONE }
+    }
+    /// So many operations, none of which is seen any more.
+    pub fn clear(&mut self, nodes: &mut VecView<Node>, count: usize) -> Result<(), ChoiceError> {
+        while let Some(node) = nodes.get_mut(usize::from(self.last)) {
+            (node.done, self.last) = (false, core::mem::replace(&mut node.next, NONE));
+        }
+        self.last = NONE;
+        let full = ChoiceError::Full { pool: ChoicePool::Members, capacity: u32::try_from(nodes.capacity()).unwrap_or(u32::MAX) };
+        let fresh = Node { up: NONE, first: NONE, last: NONE, next: NONE, axes: 0, done: false };
+        nodes.resize(count, fresh).map_err(|_| full)
+    }
+    /// Notes that an operation is seen; whether it was not before.
+    pub fn visit(&mut self, nodes: &mut VecView<Node>, op: Op) -> bool {
+        let Some(node) = nodes.get_mut(op.index()).filter(|node| !node.done) else { return false };
+        (node.done, node.next) = (true, self.last);
+        self.last = op.index() as u16;
+        true
+    }
 }
 
 /// Whether an operation was seen.

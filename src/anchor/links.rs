@@ -3,7 +3,7 @@
 //! Values are followed within the product's own block (a loop's body, as a rule) over results and operands, once for each
 //! question. The worklist is the pass's, the marks are the room's nodes.
 use super::Anchoring;
-use super::group::{clear, is_seen, visit};
+use super::group::{Seen, is_seen};
 use crate::ir::{Op, Program, Value};
 use crate::passes::PassError;
 use lanebook_tables::OpRole;
@@ -39,6 +39,7 @@ const SOME: usize = 16;
 /// Walks from an operation over values; calls `meet` for every operation that is reached, once.
 fn reach(
     work: &mut Anchoring<'_, '_, '_, '_, '_>,
+    trail: &mut Seen,
     from: Op,
     way: Way,
     stays: &dyn Fn(&Program<'_, '_>, Op) -> bool,
@@ -46,8 +47,8 @@ fn reach(
 ) -> Result<(), PassError> {
     let [ops, ..] = work.cx.program.usage();
     let seen = &mut *work.room.nodes;
-    clear(seen, ops.used).map_err(PassError::Choice)?;
-    visit(seen, from);
+    trail.clear(seen, ops.used).map_err(PassError::Choice)?;
+    trail.visit(seen, from);
     work.cx.push(from)?;
     while let Some(op) = work.cx.pop()? {
         if op != from {
@@ -63,7 +64,7 @@ fn reach(
             }
             number = number.saturating_add(count);
             for target in some.into_iter().flatten() {
-                if stays(work.cx.program, target) && visit(seen, target) {
+                if stays(work.cx.program, target) && trail.visit(seen, target) {
                     work.cx.push(target)?;
                 }
             }
@@ -90,7 +91,7 @@ fn left_of(program: &Program<'_, '_>, op: Op) -> Option<Op> {
 }
 
 /// How a product is linked to others.
-pub(super) fn find(work: &mut Anchoring<'_, '_, '_, '_, '_>, op: Op) -> Result<Links, PassError> {
+pub(super) fn find(work: &mut Anchoring<'_, '_, '_, '_, '_>, trail: &mut Seen, op: Op) -> Result<Links, PassError> {
     let program = &*work.cx.program;
     let home = program.block_of(op);
     let mut out = Links { loaded: is_loaded(program, program.operand(op, 0)), ..Links::default() };
@@ -98,7 +99,7 @@ pub(super) fn find(work: &mut Anchoring<'_, '_, '_, '_, '_>, op: Op) -> Result<L
     let inside = move |program: &Program<'_, '_>, other: Op| program.block_of(other) == home;
     let straight = move |program: &Program<'_, '_>, other: Op| inside(program, other) && program.role(other) != OpRole::Transpose;
 
-    reach(work, op, Way::Both, &straight, &mut |_, _| {})?;
+    reach(work, trail, op, Way::Both, &straight, &mut |_, _| {})?;
     let (program, seen) = (&*work.cx.program, &*work.room.nodes);
     if let Some(home) = home {
         let mut reached = program.ops(home).filter(|other| is_product(program, *other) && is_seen(seen, *other));
@@ -108,10 +109,10 @@ pub(super) fn find(work: &mut Anchoring<'_, '_, '_, '_, '_>, op: Op) -> Result<L
     }
 
     let mut feeds = false;
-    reach(work, op, Way::Forward, &|_, _| true, &mut |program, other| feeds |= is_product(program, other))?;
+    reach(work, trail, op, Way::Forward, &|_, _| true, &mut |program, other| feeds |= is_product(program, other))?;
     out.feeds = feeds;
 
-    reach(work, op, Way::Forward, &inside, &mut |_, _| {})?;
+    reach(work, trail, op, Way::Forward, &inside, &mut |_, _| {})?;
     // Of what was reached: products whose left operand was reached, too.
     let (program, seen) = (&*work.cx.program, &*work.room.nodes);
     out.head = home.is_some_and(|home| {
@@ -121,7 +122,7 @@ pub(super) fn find(work: &mut Anchoring<'_, '_, '_, '_, '_>, op: Op) -> Result<L
 
     if let Some(left) = left.filter(|left| inside(work.cx.program, *left)) {
         let mut tail = is_product(work.cx.program, left);
-        reach(work, left, Way::Backward, &inside, &mut |program, other| tail |= is_product(program, other))?;
+        reach(work, trail, left, Way::Backward, &inside, &mut |program, other| tail |= is_product(program, other))?;
         out.tail = tail;
     }
     Ok(out)

@@ -11,6 +11,7 @@
 //! warps. Operands and accumulator are converted before the product and the result behind it. A product whose element types no
 //! instruction takes as they are is left alone, and so is one that has an instruction.
 use super::book::{Core, Made};
+use super::group::Seen;
 use super::links::{self, Links};
 use super::{Anchoring, Workers, full};
 use crate::ir::{AttrValue, Encoding, ErrorKind, Op, Program, Type, Value};
@@ -50,6 +51,7 @@ struct Choice {
 pub(super) fn run(work: &mut Anchoring<'_, '_, '_, '_, '_>) -> Result<(), PassError> {
     let workers = work.workers()?;
     let (convert, alloc) = (work.operation(OpRole::Convert)?, work.operation(OpRole::Alloc)?);
+    let mut trail = Seen::none(work.room.nodes);
     let mut at = work.cx.program.first(work.cx.program.root());
     while let Some(op) = at {
         at = work.cx.program.following(op, None);
@@ -57,7 +59,7 @@ pub(super) fn run(work: &mut Anchoring<'_, '_, '_, '_, '_>) -> Result<(), PassEr
             continue;
         }
         let Some(shape) = shape_of(work.cx.program, work.tables, op) else { continue };
-        let links = links::find(work, op)?;
+        let links = links::find(work, &mut trail, op)?;
         let Some(choice) = choose(work, &shape, workers, links)? else { continue };
         rewrite(work, convert, alloc, op, &shape, &choice)?;
         work.cx.changed(op)?;
