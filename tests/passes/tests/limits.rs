@@ -4,7 +4,7 @@ use lanebook::ir::{ErrorKind, Node, Pool, Storage, parse, verify};
 use lanebook::pipeline::{PassError, apply};
 use lanebook::rewrite::RunError;
 use lanebook_passes::generate::program;
-use lanebook_passes::{SNIPPET, printed};
+use lanebook_passes::{SNIPPET, folder, printed, run as run_pass, run_with};
 
 const PASSES: [&str; 5] = ["remove-conversions", "remove-aliases", "slice", "remove-dead-args", "resolve-agent-boundaries"];
 
@@ -101,5 +101,30 @@ fn operations() {
     match run::<64, 32768>(text, "slice", 1_000, 8192) {
         Err(PassError::Run(RunError::Graph(ErrorKind::Capacity { pool: Pool::Ops, limit: 64 }))) => {}
         other => panic!("{other:?}"),
+    }
+}
+
+/// From none on, one more each time: an error and the program as it was (`run_with` looks), until it is enough; then the whole pass.
+#[test]
+fn every_amount_of_fuel() {
+    for (file, pass, least) in [
+        ("anchors/gemm.sm_80.blocked.mlir", "coalesce", 3),
+        ("products/attention.sm_90.mlir", "accelerate-matmul", 2),
+        ("seed/slicing.before.tile", "slice", 2),
+        ("ttgir/softmax.sm_90.before.mlir", "remove-conversions", 2),
+        ("ttgir/gemm_epilogue.sm_90.before.mlir", "remove-conversions", 5),
+    ] {
+        let text = std::fs::read_to_string(folder(file)).expect("the text is there");
+        let whole = run_pass(&text, pass).unwrap_or_else(|error| panic!("{file}: {error:?}")).text;
+        let mut fuel = 0;
+        loop {
+            match run_with(&text, pass, fuel) {
+                Err(PassError::Run(RunError::Fuel { limit })) => assert!(limit <= fuel, "{file}: {limit} of {fuel}"),
+                Ok(outcome) => break assert_eq!(outcome.text, whole, "{file} with {fuel}"),
+                Err(error) => panic!("{file} with {fuel}: {error:?}"),
+            }
+            fuel += 1;
+        }
+        assert!(fuel >= least && fuel < 2_000, "{file}: {fuel}");
     }
 }
