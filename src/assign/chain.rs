@@ -116,6 +116,7 @@ impl Chooser<'_, '_, '_, '_> {
 
     /// What the distributions that are known mean for products that are not chosen yet: nothing where one of their candidates
     /// takes the operand as it is, else the conversion that the program allows for.
+    #[inline(never)]
     pub(super) fn chain_cost(&self, first: Op) -> u32 {
         let program = self.program;
         let mut sum = 0u32;

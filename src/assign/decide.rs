@@ -208,7 +208,8 @@ impl Chooser<'_, '_, '_, '_> {
         let (product, _, way) = best.ok_or(fewest.map_or(why, |need| PlanError::TensorMemory { op, need, have: columns }))?;
         let uses = self.unit_uses(op, &product, [a, b]).ok_or(why)?;
         self.units.extend_from_slice(&uses).map_err(|_| full(PlanPool::Products, MAX_UNIT_USES))?;
-        self.place_product(op, &product, [a, b, c, d], way)?;
+        self.place_product(&product, [a, b, c, d], way.0)?;
+        self.place_scales(op, &product, way.1)?;
         let scales = self.scale_plans(op, &product, way.1)?;
         // Operands in shared memory are named when their layouts are settled.
         let index = |plan: &Plan<'_>, v: Value| plan.fragment_of(v).map(|(k, _)| End::Registers(k)).ok_or(PlanError::Undecided(op));
@@ -237,12 +238,14 @@ impl Chooser<'_, '_, '_, '_> {
 
     /// What everything costs with a product's tiles placed.
     fn tried(&mut self, op: Op, product: &Product, values: [Value; 4], way: (bool, u8)) -> Result<u32, PlanError> {
-        self.place_product(op, product, values, way)?;
-        Ok(self.total()?.saturating_add(self.chain_cost(op)))
+        self.place_product(product, values, way.0)?;
+        self.place_scales(op, product, way.1)?;
+        let cost = self.total()?;
+        Ok(cost.saturating_add(self.chain_cost(op)))
     }
 
     #[inline(never)]
-    fn place_product(&mut self, op: Op, product: &Product, [a, b, c, d]: [Value; 4], (loose, scales): (bool, u8)) -> Result<(), PlanError> {
+    fn place_product(&mut self, product: &Product, [a, b, c, d]: [Value; 4], loose: bool) -> Result<(), PlanError> {
         let [in_a, in_b] = product.shared;
         for (value, fragment, shared) in [(a, product.a, in_a), (b, product.b, in_b), (c, product.c, false), (d, product.c, false)] {
             if shared {
@@ -250,7 +253,7 @@ impl Chooser<'_, '_, '_, '_> {
             }
             spread(self.program, value, fragment, loose, self.plan.fragments)?;
         }
-        self.place_scales(op, product, scales)
+        Ok(())
     }
 
     /// Register tiles that no product fixes: the width that makes all their movements cheapest.
