@@ -5,9 +5,10 @@
 //! architecture; this pass walks the allocated steps once and inserts what they demand. Architectures without such
 //! tables come out unchanged.
 
+use super::hazards::{Marks, Readers};
 use super::step::{MAX_ARGS, Missing, Pattern, Purpose, Slot, Step, StepError, Touch, for_each_register};
 use heapless::VecView;
-use lanebook_tables::{Arch, Atom, AtomId, Hazard, HazardUse, Isa, Tables};
+use lanebook_tables::{Arch, Atom, AtomId, Hazard, HazardUse, Isa, Tables, TagId};
 
 /// Most loads in flight that are tracked one by one; where more would be, the older half is waited for.
 const IN_FLIGHT: usize = 64;
@@ -37,7 +38,18 @@ pub fn finish(
     out: &mut VecView<Step>,
 ) -> Result<(), StepError> {
     out.clear();
-    let mut state = Finish { tables, arch, isa, patterns, steps, pending: heapless::Vec::new(), issued: [0; COUNTERS], complete: [0; COUNTERS] };
+    let mut state = Finish {
+        tables,
+        arch,
+        isa,
+        patterns,
+        steps,
+        pending: heapless::Vec::new(),
+        issued: [0; COUNTERS],
+        complete: [0; COUNTERS],
+        marks: Marks::new(arch),
+        readers: Readers::new(),
+    };
     for step in steps.iter() {
         if step.purpose == Purpose::Label || is_branch(isa, step.atom) {
             // Control flow joins here: loads into registers are waited for, hazards are run out.
@@ -91,6 +103,10 @@ struct Finish<'a> {
     issued: [u32; COUNTERS],
     /// Operations known complete by counter.
     complete: [u32; COUNTERS],
+    /// Steps that hazards are about.
+    marks: Marks,
+    /// Registers that atoms of a kind read.
+    readers: Readers,
 }
 
 impl Finish<'_> {
@@ -211,10 +227,32 @@ impl Finish<'_> {
     }
 
     /// Inserts wait states before `step` as its hazards with earlier steps demand.
-    fn keep_distance(&self, step: &Step, out: &mut VecView<Step>) -> Result<(), StepError> {
-        let Some(atom) = self.tables.atom(step.atom) else { return Ok(()) };
-        let mut missing = 0u32;
-        for hazard in self.arch.hazards.iter().filter(|h| atom.tags.contains(&h.consumer)) {
+    fn keep_distance(&mut self, step: &Step, out: &mut VecView<Step>) -> Result<(), StepError> {
+        let Some(atom) = self.tables.atom(step.atom).filter(|atom| self.marks.is_consumer(atom)) else { return Ok(()) };
+        self.marks.see(self.tables, self.arch, out);
+        let arch = self.arch;
+        let (wanted, most) = self.marks.against(atom);
+        let (mut missing, mut distance) = (0u32, 0u32);
+        for earlier in out.iter().rev() {
+            if distance >= most {
+                break;
+            }
+            if earlier.purpose == Purpose::Label {
+                continue;
+            }
+            let Some(producer) = self.tables.atom(earlier.atom) else { continue };
+            if wanted.meets(producer) {
+                for hazard in arch.hazards.iter().filter(|hazard| hazard.counts.is_empty()) {
+                    let bites = distance < u32::from(hazard.states) && producer.tags.contains(&hazard.producer) && atom.tags.contains(&hazard.consumer);
+                    if bites && self.share(earlier, step, hazard) {
+                        missing = missing.max(u32::from(hazard.states).saturating_sub(distance));
+                    }
+                }
+            }
+            distance = distance.saturating_add(states_of(self.isa, earlier, producer, &[]));
+        }
+        // What counts steps in a way of its own looks back by itself.
+        for hazard in arch.hazards.iter().filter(|hazard| !hazard.counts.is_empty() && atom.tags.contains(&hazard.consumer)) {
             let mut distance = 0u32;
             for earlier in out.iter().rev() {
                 if distance >= u32::from(hazard.states) {
@@ -227,77 +265,51 @@ impl Finish<'_> {
                 if producer.tags.contains(&hazard.producer) && self.share(earlier, step, hazard) {
                     missing = missing.max(u32::from(hazard.states).saturating_sub(distance));
                 }
-                distance = distance.saturating_add(states_of(self.isa, earlier, producer, hazard));
+                distance = distance.saturating_add(states_of(self.isa, earlier, producer, &hazard.counts));
             }
         }
-        for hazard in self.arch.hazards.iter().filter(|h| atom.tags.contains(&h.consumer)) {
+        for hazard in arch.hazards.iter().filter(|hazard| hazard.wait.is_some() && atom.tags.contains(&hazard.consumer)) {
             self.end_hazard(hazard, Some(step), step.origin, out)?;
         }
         self.emit_nops(missing, step, out)
     }
 
     /// Ends a hazard that an atom ends, if `step` is exposed to it; without a step, whatever comes next.
-    fn end_hazard(&self, hazard: &Hazard<'_>, step: Option<&Step>, origin: u16, out: &mut VecView<Step>) -> Result<(), StepError> {
+    fn end_hazard(&mut self, hazard: &Hazard<'_>, step: Option<&Step>, origin: u16, out: &mut VecView<Step>) -> Result<(), StepError> {
         let Some(wait) = hazard.wait else { return Ok(()) };
-        // Every label has what ends it before it.
-        let recent = out.iter().rev().take_while(|earlier| earlier.purpose != Purpose::Label && earlier.atom != wait);
-        let exposed = |earlier: &Step| {
-            let producer = self.tables.atom(earlier.atom).is_some_and(|atom| atom.tags.contains(&hazard.producer));
-            producer && step.is_none_or(|step| self.share(earlier, step, hazard)) && self.has_reader(earlier, hazard)
-        };
-        if !recent.into_iter().any(exposed) {
+        self.marks.see(self.tables, self.arch, out);
+        let (tables, readers) = (self.tables, &mut self.readers);
+        let mut exposed = false;
+        for at in self.marks.back() {
+            // Every label has what ends it before it.
+            let Some(earlier) = out.get(at).filter(|earlier| earlier.purpose != Purpose::Label && earlier.atom != wait) else { break };
+            let producer = tables.atom(earlier.atom).is_some_and(|atom| atom.tags.contains(&hazard.producer));
+            if producer
+                && step.is_none_or(|step| share(tables, self.patterns, earlier, step, hazard))
+                && has_reader(tables, self.steps, self.patterns, readers, earlier, hazard)
+            {
+                exposed = true;
+                break;
+            }
+        }
+        if !exposed {
             return Ok(());
         }
         push(out, Step { atom: wait, origin, purpose: Purpose::Sync, args: [Slot::None; MAX_ARGS] })
     }
 
-    /// Whether some step of the kernel reads a register that `writer` writes, in the way that makes the hazard one. Registers count in pairs.
-    fn has_reader(&self, writer: &Step, hazard: &Hazard<'_>) -> bool {
-        let Some(tag) = hazard.after else { return true };
-        let mut found = false;
-        for_each_register(self.tables, writer, self.patterns, |w| {
-            if !w.written || found {
-                return;
-            }
-            let (first, count) = (w.first & !1, w.count.saturating_add(2));
-            for reader in self.steps.iter() {
-                if found || !self.tables.atom(reader.atom).is_some_and(|atom| atom.tags.contains(&tag)) {
-                    continue;
-                }
-                for_each_register(self.tables, reader, self.patterns, |r| found |= r.read && r.overlaps(w.class, first, count));
-            }
-        });
-        found
-    }
-
-    /// Whether the hazard's register of `earlier` is one that `later` uses in the hazard's way.
     fn share(&self, earlier: &Step, later: &Step, hazard: &Hazard<'_>) -> bool {
-        let mut shared = false;
-        for_each_register(self.tables, earlier, self.patterns, |e| {
-            let concerned = match hazard.producer_operand {
-                Some(operand) => e.operand == operand,
-                None => e.written,
-            };
-            if !concerned {
-                return;
-            }
-            for_each_register(self.tables, later, self.patterns, |l| {
-                let used = match hazard.on {
-                    HazardUse::Read => l.read,
-                    HazardUse::Write => l.written,
-                    HazardUse::Any => true,
-                };
-                let same = hazard.unless_same && (l.class, l.first, l.count) == (e.class, e.first, e.count);
-                shared |= used && !same && hazard.operand.is_none_or(|o| o == l.operand) && l.overlaps(e.class, e.first, e.count);
-            });
-        });
-        shared
+        share(self.tables, self.patterns, earlier, later, hazard)
     }
 
     /// Before control flow joins: every hazard that could still bite runs out.
-    fn run_out_hazards(&self, step: &Step, out: &mut VecView<Step>) -> Result<(), StepError> {
+    fn run_out_hazards(&mut self, step: &Step, out: &mut VecView<Step>) -> Result<(), StepError> {
+        let arch = self.arch;
+        if arch.hazards.is_empty() {
+            return Ok(());
+        }
         let mut missing = 0u32;
-        for hazard in self.arch.hazards {
+        for hazard in arch.hazards {
             let mut distance = 0u32;
             for earlier in out.iter().rev() {
                 if distance >= u32::from(hazard.states) || earlier.purpose == Purpose::Label {
@@ -307,10 +319,10 @@ impl Finish<'_> {
                 if producer.tags.contains(&hazard.producer) {
                     missing = missing.max(u32::from(hazard.states).saturating_sub(distance));
                 }
-                distance = distance.saturating_add(states_of(self.isa, earlier, producer, hazard));
+                distance = distance.saturating_add(states_of(self.isa, earlier, producer, &hazard.counts));
             }
         }
-        for hazard in self.arch.hazards {
+        for hazard in arch.hazards.iter().filter(|hazard| hazard.wait.is_some()) {
             self.end_hazard(hazard, None, step.origin, out)?;
         }
         // A branch is itself a wait state and scalar; labels take none.
@@ -342,15 +354,66 @@ fn raise(need: &mut [Option<u32>; COUNTERS], allowed: u32, counter: u8) {
     }
 }
 
-/// Wait states that a step itself provides, as the hazard counts them.
-fn states_of(isa: &Isa<'_>, step: &Step, atom: &Atom<'_>, hazard: &Hazard<'_>) -> u32 {
+/// Whether the hazard's register of `earlier` is one that `later` uses in the hazard's way.
+fn share(tables: &Tables<'_>, patterns: &VecView<Pattern>, earlier: &Step, later: &Step, hazard: &Hazard<'_>) -> bool {
+    let mut shared = false;
+    for_each_register(tables, earlier, patterns, |e| {
+        let concerned = match hazard.producer_operand {
+            Some(operand) => e.operand == operand,
+            None => e.written,
+        };
+        if !concerned {
+            return;
+        }
+        for_each_register(tables, later, patterns, |l| {
+            let used = match hazard.on {
+                HazardUse::Read => l.read,
+                HazardUse::Write => l.written,
+                HazardUse::Any => true,
+            };
+            let same = hazard.unless_same && (l.class, l.first, l.count) == (e.class, e.first, e.count);
+            shared |= used && !same && hazard.operand.is_none_or(|o| o == l.operand) && l.overlaps(e.class, e.first, e.count);
+        });
+    });
+    shared
+}
+
+/// Whether some step of the kernel reads a register that `writer` writes, in the way that makes the hazard one. Registers count in pairs.
+fn has_reader(tables: &Tables<'_>, steps: &VecView<Step>, patterns: &VecView<Pattern>, readers: &mut Readers, writer: &Step, hazard: &Hazard<'_>) -> bool {
+    let Some(tag) = hazard.after else { return true };
+    let mut found = false;
+    for_each_register(tables, writer, patterns, |w| {
+        if !w.written || found {
+            return;
+        }
+        let run = (w.class, w.first & !1, w.count.saturating_add(2));
+        found = match readers.has(tables, steps, patterns, tag, run) {
+            Some(known) => known,
+            None => any_reads(tables, steps, patterns, tag, run),
+        };
+    });
+    found
+}
+
+/// Whether an atom with a tag reads one of the registers.
+#[inline(never)]
+fn any_reads(tables: &Tables<'_>, steps: &VecView<Step>, patterns: &VecView<Pattern>, tag: TagId, (class, first, count): (u8, u16, u8)) -> bool {
+    let mut found = false;
+    for reader in steps.iter().filter(|step| tables.atom(step.atom).is_some_and(|atom| atom.tags.contains(&tag))) {
+        for_each_register(tables, reader, patterns, |r| found |= r.read && r.overlaps(class, first, count));
+    }
+    found
+}
+
+/// Wait states that a step itself provides; with `counts` only one, if it is of such an atom.
+fn states_of(isa: &Isa<'_>, step: &Step, atom: &Atom<'_>, counts: &[TagId]) -> u32 {
     if isa.nop == Some(step.atom)
         && let Some(&Slot::Int(n)) = step.args.first()
     {
         return u32::try_from(n).unwrap_or(0).saturating_add(1);
     }
-    if !hazard.counts.is_empty() {
-        return u32::from(hazard.counts.iter().any(|tag| atom.tags.contains(tag)));
+    if !counts.is_empty() {
+        return u32::from(counts.iter().any(|tag| atom.tags.contains(tag)));
     }
     u32::from(atom.cost.issue.max(1))
 }

@@ -13,6 +13,7 @@ mod context;
 mod convert;
 mod elementwise;
 pub mod finish;
+mod hazards;
 mod kernel;
 mod lookup;
 mod loops;

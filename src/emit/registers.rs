@@ -58,9 +58,15 @@ fn find_live_ranges(tables: &Tables<'_>, steps: &VecView<Step>, registers: &mut 
     for (at, step) in steps.iter().enumerate() {
         let at = u16::try_from(at).unwrap_or(u16::MAX);
         for_each_register(tables, step, patterns, |touch| {
-            for k in 0..touch.count {
-                let Some(tuple) = owner(registers, touch.first.wrapping_add(u16::from(k))).and_then(|i| registers.get_mut(i)) else { continue };
+            let (mut k, count) = (0u16, u16::from(touch.count));
+            while k < count {
+                let number = touch.first.wrapping_add(k);
+                k = k.saturating_add(1);
+                let Some(tuple) = owner(registers, number).and_then(|i| registers.get_mut(i)) else { continue };
                 tuple.live = (tuple.live.0.min(at), tuple.live.1.max(at));
+                // The registers behind it that are the same tuple's.
+                let rest = tuple.first.saturating_add(u16::from(tuple.count)).saturating_sub(number).saturating_sub(1);
+                k = k.saturating_add(rest);
             }
         });
     }
@@ -94,9 +100,18 @@ struct Pool {
 }
 
 impl Pool {
-    fn is_taken(&self, number: u16) -> bool {
-        let word = self.taken.get(usize::from(number >> 6)).copied().unwrap_or(u64::MAX);
-        (word >> (number & 63)) & 1 == 1
+    /// The first register from `number` on that is free, or that is taken.
+    fn next(&self, number: u16, taken: bool) -> u16 {
+        let mut at = number;
+        while let Some(word) = self.taken.get(usize::from(at >> 6)) {
+            let word = if taken { *word } else { !*word };
+            let rest = word.wrapping_shr(u32::from(at & 63));
+            if rest != 0 {
+                return at.saturating_add(rest.trailing_zeros() as u16);
+            }
+            at = (at | 63).saturating_add(1);
+        }
+        at
     }
 
     fn set(&mut self, number: u16, taken: bool) {
@@ -106,19 +121,80 @@ impl Pool {
         }
     }
 
+    fn set_all(&mut self, tuple: &Virtual, taken: bool) {
+        for n in 0..u16::from(tuple.count) {
+            self.set(tuple.physical.wrapping_add(n), taken);
+        }
+    }
+
     fn find(&self, count: u8, align: u8) -> Option<u16> {
         let end = self.first.checked_add(self.count)?;
         let step = if count > 1 { u16::from(align.max(1)) } else { 1 };
         let mut at = self.first.checked_next_multiple_of(step)?;
         while at.checked_add(u16::from(count))? <= end {
-            let clash = (0..u16::from(count)).rev().map(|k| at.wrapping_add(k)).find(|&n| self.is_taken(n));
-            match clash {
-                None => return Some(at),
-                Some(n) => at = n.checked_add(1)?.checked_next_multiple_of(step)?,
+            let begin = self.next(at, false).checked_next_multiple_of(step)?;
+            let clash = self.next(begin, true);
+            if begin.checked_add(u16::from(count))? > end {
+                return None;
             }
+            if clash >= begin.saturating_add(u16::from(count)) {
+                return Some(begin);
+            }
+            at = clash.checked_add(1)?;
         }
         None
     }
+}
+
+/// No tuple.
+const NONE: u16 = u16::MAX;
+
+/// The tuples of a class that need a place, by the start of their live ranges and, where that is the same, by their number. Answers the first.
+fn by_start(registers: &mut VecView<Virtual>, class: u8) -> u16 {
+    let (mut head, mut tail) = (NONE, NONE);
+    for k in 0..registers.len() {
+        let Some(&tuple) = registers.get(k).filter(|t| t.class == class && !t.pinned && t.live.0 != u16::MAX) else { continue };
+        let Ok(number) = u16::try_from(k) else { break };
+        let start = |at: u16| registers.get(usize::from(at)).map(|t| t.live.0);
+        // Tuples are made roughly in the order of their first use: most belong at the end.
+        let mut before = if start(tail).is_some_and(|last| last <= tuple.live.0) { tail } else { NONE };
+        if before == NONE {
+            let mut at = head;
+            while start(at).is_some_and(|s| s <= tuple.live.0) {
+                before = at;
+                at = registers.get(usize::from(at)).map_or(NONE, |t| t.next);
+            }
+        }
+        let next = match registers.get_mut(usize::from(before)) {
+            Some(before) => core::mem::replace(&mut before.next, number),
+            None => core::mem::replace(&mut head, number),
+        };
+        if let Some(tuple) = registers.get_mut(k) {
+            tuple.next = next;
+        }
+        if next == NONE {
+            tail = number;
+        }
+    }
+    head
+}
+
+/// Frees the registers of tuples that ended before step `at`, and answers the list of the others.
+fn release_ended(registers: &mut VecView<Virtual>, busy: u16, at: u16, free: &mut Pool) -> u16 {
+    let (mut head, mut last, mut number) = (busy, NONE, busy);
+    while let Some(&tuple) = registers.get(usize::from(number)) {
+        if tuple.live.1 < at {
+            free.set_all(&tuple, false);
+            match registers.get_mut(usize::from(last)) {
+                Some(last) => last.next = tuple.next,
+                None => head = tuple.next,
+            }
+        } else {
+            last = number;
+        }
+        number = tuple.next;
+    }
+    head
 }
 
 fn scan(registers: &mut VecView<Virtual>, class: u8, pool: (u16, u16), align: u8) -> Result<u16, StepError> {
@@ -127,41 +203,24 @@ fn scan(registers: &mut VecView<Virtual>, class: u8, pool: (u16, u16), align: u8
         high = high.max(tuple.physical.saturating_add(u16::from(tuple.count)));
     }
     let mut free = Pool { taken: [0; POOL_WORDS], first: pool.0, count: pool.1 };
-    // Tuples are created roughly in the order of their first use; allocation goes by the start of the live range.
-    let mut start = 0u16;
-    loop {
-        // The next start of a live range.
-        let next = registers.iter().filter(|t| t.class == class && !t.pinned && t.live.0 != u16::MAX && t.live.0 >= start).map(|t| t.live.0).min();
-        let Some(at) = next else { break };
-        for k in 0..registers.len() {
-            let Some(t) = registers.get(k).copied() else { continue };
-            if t.class == class && !t.pinned && t.live.0 < at && t.live.1 < at && t.live.1 >= start.saturating_sub(1) {
-                release(&mut free, &t);
-            }
+    let (mut number, mut busy, mut before) = (by_start(registers, class), NONE, 0u16);
+    while let Some(&tuple) = registers.get(usize::from(number)) {
+        if tuple.live.0 != before {
+            before = tuple.live.0;
+            busy = release_ended(registers, busy, before, &mut free);
         }
-        for k in 0..registers.len() {
-            let Some(t) = registers.get_mut(k) else { continue };
-            if t.class != class || t.pinned || t.live.0 != at {
-                continue;
-            }
-            let Some(found) = free.find(t.count, align) else {
-                let busy: u32 = free.taken.iter().map(|w| w.count_ones()).sum();
-                let wanted = u16::try_from(busy).unwrap_or(u16::MAX).saturating_add(u16::from(t.count));
-                return Err(StepError::Pool { class: ClassId(u16::from(class)), wanted, pool: pool.1 });
-            };
-            t.physical = found;
-            for n in 0..u16::from(t.count) {
-                free.set(found.wrapping_add(n), true);
-            }
-            high = high.max(found.saturating_add(u16::from(t.count)));
+        let Some(found) = free.find(tuple.count, align) else {
+            let busy: u32 = free.taken.iter().map(|w| w.count_ones()).sum();
+            let wanted = u16::try_from(busy).unwrap_or(u16::MAX).saturating_add(u16::from(tuple.count));
+            return Err(StepError::Pool { class: ClassId(u16::from(class)), wanted, pool: pool.1 });
+        };
+        if let Some(t) = registers.get_mut(usize::from(number)) {
+            (t.physical, t.next) = (found, busy);
         }
-        start = at.saturating_add(1);
+        busy = number;
+        free.set_all(&Virtual { physical: found, ..tuple }, true);
+        high = high.max(found.saturating_add(u16::from(tuple.count)));
+        number = tuple.next;
     }
     Ok(high)
-}
-
-fn release(pool: &mut Pool, tuple: &Virtual) {
-    for n in 0..u16::from(tuple.count) {
-        pool.set(tuple.physical.wrapping_add(n), false);
-    }
 }

@@ -112,6 +112,8 @@ pub struct Virtual {
     pub live: (u16, u16),
     /// It has its physical number from the start (a register that the frame defines).
     pub pinned: bool,
+    /// The tuple behind it in a list that the allocation keeps.
+    pub next: u16,
 }
 
 /// A loop in the step list, as step numbers (label to branch, inclusive).
@@ -277,7 +279,7 @@ impl<'s> Steps<'s> {
         let full = StepError::Registers { capacity };
         let first = self.next;
         let narrow = u8::try_from(class.0).map_err(|_| full)?;
-        self.registers.push(Virtual { class: narrow, count, first, physical: first, live: (u16::MAX, 0), pinned: false }).map_err(|_| full)?;
+        self.registers.push(Virtual { class: narrow, count, first, physical: first, live: (u16::MAX, 0), pinned: false, next: u16::MAX }).map_err(|_| full)?;
         self.next = first.checked_add(u16::from(count)).ok_or(full)?;
         Ok(Reg { class, first, count })
     }

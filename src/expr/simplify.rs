@@ -42,7 +42,8 @@ pub fn simplify(
         let short = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
         return Err(RunError::Graph(ExprError::Scratch { needed: short(arena.capacity()), lent: short(lent) }));
     }
-    scratch.forward.fill(ExprId::NONE);
+    // What is made later is cleared as it is made.
+    scratch.forward.iter_mut().take(arena.len()).for_each(|place| *place = ExprId::NONE);
     let reach = count_uses(arena, roots.iter().copied(), scratch.uses, |_| false);
     let mut work = Work::new(scratch.work);
     for id in reach.descending() {
@@ -59,7 +60,7 @@ pub fn simplify(
 /// Counts, for each node reachable from the roots, how many reachable nodes and roots read it. Nodes for which
 /// `stop` holds are counted but not entered. Others get 0. Answers which nodes were reached.
 pub(super) fn count_uses(arena: &Arena<'_>, roots: impl Iterator<Item = ExprId>, uses: &mut [u16], stop: impl Fn(ExprId) -> bool) -> Reach {
-    uses.fill(0);
+    uses.iter_mut().take(arena.len()).for_each(|count| *count = 0);
     let mut reach = Reach::new();
     let bump = |uses: &mut [u16], reach: &mut Reach, id: ExprId| {
         if id != ExprId::NONE
@@ -140,12 +141,15 @@ impl Session<'_, '_> {
         at
     }
     fn note(&mut self, before: usize, id: ExprId) -> ExprId {
-        if self.arena.len() > before
-            && let Some(Expr::Op(_, args)) = self.arena.get(id)
-        {
-            for arg in args {
-                if let Some(count) = self.uses.get_mut(arg.index()) {
-                    *count = count.saturating_add(1);
+        if self.arena.len() > before {
+            if let (Some(forward), Some(uses)) = (self.forward.get_mut(id.index()), self.uses.get_mut(id.index())) {
+                (*forward, *uses) = (ExprId::NONE, 0);
+            }
+            if let Some(Expr::Op(_, args)) = self.arena.get(id) {
+                for arg in args {
+                    if let Some(count) = self.uses.get_mut(arg.index()) {
+                        *count = count.saturating_add(1);
+                    }
                 }
             }
         }
@@ -215,7 +219,9 @@ impl Graph for Session<'_, '_> {
         }
     }
     fn make_const(&mut self, value: u64, width: u8) -> Result<ExprId, ExprError> {
-        self.arena.constant_of(value, width)
+        let before = self.arena.len();
+        let new = self.arena.constant_of(value, width)?;
+        Ok(self.note(before, new))
     }
     fn make_index(&mut self, op: IndexOp, args: &[ExprId]) -> Result<ExprId, ExprError> {
         let before = self.arena.len();
