@@ -92,6 +92,10 @@ fn place_accumulators(tables: &Tables<'_>, plan: &mut Plan<'_>) -> Result<(), Pl
         let (Some(loads), Some(place)) = (product.product.tensor, product.tensor.as_mut()) else { continue };
         place.first = u16::try_from(columns).unwrap_or(u16::MAX);
         columns = columns.saturating_add(u32::from(loads.columns));
+        for copy in product.copied.iter_mut().flatten() {
+            copy.first = u16::try_from(columns).unwrap_or(u16::MAX);
+            columns = columns.saturating_add(u32::from(copy.columns()));
+        }
         last = Some(product.op);
         let arch = tables.arch(plan.arch).ok_or(PlanError::UnknownArch)?;
         let memory = tensor::memory(tables, arch).map_err(|_| PlanError::UnknownArch)?;

@@ -44,7 +44,7 @@ pub fn select(tables: &t::Tables<'static>, names: &[String]) -> Result<t::Tables
 #[must_use]
 pub fn lean(tables: &t::Tables<'static>) -> t::Tables<'static> {
     let archs: Vec<&t::Arch<'static>> = tables.archs.iter().collect();
-    let planned = |atom: &t::Atom<'_>| atom.matrix.is_none() || atom.product().is_some() || atom.tensor().is_some();
+    let planned = |atom: &t::Atom<'_>| atom.matrix.is_none() || atom.product().is_some() || atom.tensor().is_some() || atom.scaled().is_some();
     let referred = archs.iter().flat_map(|arch| beside(arch)).chain(tables.isas.iter().flat_map(of_frame)).map(|id| id.0);
     let referred = referred.chain(crate::lower_units::atoms(&tables.units, &features(&archs)).into_iter().map(|id| id.0));
     let atoms = (0..).zip(tables.atoms).filter(|(_, atom)| planned(atom)).map(|(id, _)| id).chain(referred).collect();

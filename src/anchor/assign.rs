@@ -306,4 +306,4 @@ fn axis_of(program: &Program<'_, '_>, groups: &mut Groups<'_>, op: Op) -> SubAxi
 }
 
 /// A plain tile, by rows.
-pub(super) const PLAIN: SharedLayout = SharedLayout { row_major: true, strip: None, post: PostMap::None };
+pub(super) const PLAIN: SharedLayout = SharedLayout { row_major: true, strip: None, turn: None, post: PostMap::None };

@@ -96,7 +96,9 @@ impl<'a, 't> Legal<'a, 't> {
         let row = if row_major { shape.col_count() } else { shape.row_count() }.checked_mul(u64::from(shape.bits / 8))?;
         // A tile reaches at least one row of the mode, and no mode is wanted twice.
         let modes = || swizzle::modes(tables, arch).filter(move |mode| mode.span_bytes > 0 && mode.xor.len() == 1 && row >= u64::from(mode.span_bytes));
-        let of_mode = |mode: &lanebook_tables::SwizzleMode<'_>| mode.xor.first().map(|it| SharedLayout { row_major, strip: None, post: PostMap::Swizzle(*it) });
+        let of_mode = |mode: &lanebook_tables::SwizzleMode<'_>| {
+            mode.xor.first().map(|it| SharedLayout { row_major, strip: None, turn: None, post: PostMap::Swizzle(*it) })
+        };
         match (number, modes().next()) {
             (0, _) => Some(SharedLayout { row_major, ..PLAIN }),
             (number, Some(_)) => modes().filter_map(of_mode).nth(number.checked_sub(1)?),

@@ -22,7 +22,12 @@ pub struct Family {
 pub fn candidates(shape: TileShape, family: Family) -> impl Iterator<Item = SharedLayout> {
     [true, false].into_iter().flat_map(move |row_major| {
         let plain = core::iter::once(PostMap::None);
-        plain.chain(swizzles(shape, family, row_major)).chain(paddings(shape, family, row_major)).map(move |post| SharedLayout { row_major, strip: None, post })
+        plain.chain(swizzles(shape, family, row_major)).chain(paddings(shape, family, row_major)).map(move |post| SharedLayout {
+            row_major,
+            strip: None,
+            turn: None,
+            post,
+        })
     })
 }
 

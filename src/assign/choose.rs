@@ -116,7 +116,7 @@ pub fn choose(
     workspace.staged.clear();
     let setting = Setting { tables, arch: machine, isa, wave, warps, copies: false };
     for have in machine.atoms.iter().filter(|a| a.native) {
-        if let Some(mover) = tables.atom(have.atom).and_then(|atom| Mover::of(have.atom, atom)) {
+        if let Some(mover) = tables.atom(have.atom).and_then(|atom| Mover::of(have.atom, atom)).filter(|m| m.from != Space::Tensor && m.to != Space::Tensor) {
             let capacity = workspace.movers.capacity();
             workspace.movers.push(mover).map_err(|_| full(PlanPool::Movers, capacity))?;
             // The widest first: once one fits, what needs many more instructions need not be tried.
@@ -230,8 +230,10 @@ impl Chooser<'_, '_, '_, '_> {
                 Some(plan) => self.in_tensor(op, &plan.product, majors)?,
                 None => None,
             };
+            let copied = self.copied(op)?;
             if let Some(product) = self.plan.products.get_mut(k) {
                 product.shared = shared;
+                product.copied = copied;
                 product.tensor = tensor;
                 for (end, given) in product.ends.iter_mut().zip(shared) {
                     if let Some(given) = given {

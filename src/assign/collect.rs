@@ -104,7 +104,7 @@ impl Chooser<'_, '_, '_, '_> {
         }
         let shape = self.shape_of(op, value)?;
         let written = self.written(op, value).map(|text| written::shared(text, shape).map_err(|why| PlanError::Written { op, why })).transpose()?;
-        let layout = written.unwrap_or(SharedLayout { row_major: true, strip: None, post: PostMap::None });
+        let layout = written.unwrap_or(SharedLayout { row_major: true, strip: None, turn: None, post: PostMap::None });
         let capacity = self.plan.allocs.capacity();
         let alloc = AllocPlan { value, shape, layout, fixed: written.is_some(), bytes: 0, align: 16, offset: 0 };
         self.plan.allocs.push(alloc).map_err(|_| full(PlanPool::Allocs, capacity))

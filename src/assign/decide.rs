@@ -116,7 +116,8 @@ impl Chooser<'_, '_, '_, '_> {
             for number in 0..numbers {
                 let Some(product) = self.candidate(op, number).filter(|p| is_native(p.atom) == native) else { continue };
                 if let Some(loads) = product.tensor {
-                    let (need, what) = (u32::from(loads.columns), Candidate::Tensor(product.atom, loads.form));
+                    let need = u32::from(loads.columns).saturating_add(self.scale_columns(op, &product));
+                    let what = Candidate::Tensor(product.atom, loads.form);
                     if !may_stay {
                         self.plan.lose(Loser { op, what, why: Reject::Accumulator, cost: 0 });
                         continue;
@@ -171,7 +172,7 @@ impl Chooser<'_, '_, '_, '_> {
             }
             self.plan.fragments.truncate(mark);
             // Scales that share registers, or do not: whatever is cheapest.
-            for scales in 1..if program.scales(op).is_some() { SCALE_WAYS } else { 1 } {
+            for scales in 1..if program.scales(op).is_some() && product.tensor.is_none() { SCALE_WAYS } else { 1 } {
                 let next = self.tried(op, &product, [a, b, c, d], (false, scales));
                 self.plan.fragments.truncate(mark);
                 let better = match (next, cost) {
@@ -217,7 +218,10 @@ impl Chooser<'_, '_, '_, '_> {
         let [in_a, in_b] = product.shared;
         let ends = [given(self.plan, in_a, a)?, given(self.plan, in_b, b)?, index(self.plan, c)?, index(self.plan, d)?];
         let capacity = self.plan.products.capacity();
-        self.plan.products.push(ProductPlan { op, product, ends, shared: [None; 2], scales, tensor: None }).map_err(|_| full(PlanPool::Products, capacity))
+        self.plan
+            .products
+            .push(ProductPlan { op, product, ends, shared: [None; 2], scales, copied: [None; 2], tensor: None })
+            .map_err(|_| full(PlanPool::Products, capacity))
     }
 
     /// Whether an input of a product was there before the product's loop began.

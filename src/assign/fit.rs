@@ -239,7 +239,11 @@ pub fn fit_copy(mover: &Mover, from: &MemoryMap, to: &MemoryMap, wave: u8, warps
         return Err(Reject::Share { atom_bits: share_bytes.saturating_mul(8), tile_bits: u32::from(from.shape.bits) });
     }
     // Element bits in the order in which they are dealt out: share, lanes, warps, instances.
-    let order = if run { to.storage_order().ok_or(Reject::Run { byte: 0 })? } else { plain_order(total).ok_or(Reject::Size)? };
+    let order = match stored_rows(from, to, fixed) {
+        _ if run => to.storage_order().ok_or(Reject::Run { byte: 0 })?,
+        Some(order) => order,
+        None => plain_order(total).ok_or(Reject::Size)?,
+    };
     let mut out = Fit {
         slots: Columns::new(),
         warps: Columns::new(),
@@ -276,6 +280,16 @@ pub fn fit_copy(mover: &Mover, from: &MemoryMap, to: &MemoryMap, wave: u8, warps
     check_share(from, &out, share_bytes.saturating_sub(1))?;
     check_share(to, &out, share_bytes.saturating_sub(1))?;
     Ok(out)
+}
+
+/// Where each share is a row of its own in global memory no order of the lanes brings them nearer to each other: then it is that in which the
+/// destination stores them. `fixed`: element bits of a share, which stay in front.
+fn stored_rows(from: &MemoryMap, to: &MemoryMap, fixed: u32) -> Option<Columns<u32, { crate::map::MAX_BITS }>> {
+    let whole = |bit: u32| u32::try_from(from.columns.len()).is_ok_and(|all| bit < all);
+    let apart = (fixed..).take_while(|bit| whole(*bit)).all(|bit| from.columns.get(bit as usize).is_some_and(|column| column.lead != 0));
+    let order = to.storage_order().filter(|_| apart)?;
+    let in_front = order.as_slice().iter().enumerate().take(fixed as usize).all(|(k, e)| 1u32.checked_shl(k as u32) == Some(*e));
+    in_front.then_some(order)
 }
 
 /// Element bits from the lowest.

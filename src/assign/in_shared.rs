@@ -37,6 +37,8 @@ pub(super) struct UnitUse<'t> {
     pub(super) dtype: &'t str,
     /// Columns of one instruction.
     pub(super) columns: u16,
+    /// It holds the block scales of an operand (0 = A), which a copy takes from there, with this operand of the product.
+    pub(super) scales: Option<(u8, u8)>,
 }
 
 impl<'t> Chooser<'_, 't, '_, '_> {
@@ -51,7 +53,7 @@ impl<'t> Chooser<'_, 't, '_, '_> {
     }
 
     /// The uses that a product would make of tiles in shared memory; `None` if one of them is not to be had.
-    pub(super) fn unit_uses(&self, product: Op, chosen: &Product, [a, b]: [Value; 2]) -> Option<heapless::Vec<UnitUse<'t>, 2>> {
+    pub(super) fn unit_uses(&self, product: Op, chosen: &Product, [a, b]: [Value; 2]) -> Option<heapless::Vec<UnitUse<'t>, 4>> {
         let atom = self.setting.tables.atom(chosen.atom)?;
         let s = chosen.shape;
         let mut out = heapless::Vec::new();
@@ -63,14 +65,15 @@ impl<'t> Chooser<'_, 't, '_, '_> {
             let either = how.along.is_some() || atom.tensor().is_some();
             let instruction = atom.tensor().map(|tensor| tensor.descriptor);
             let dtype = self.program.type_of(value).dtype.and_then(|id| self.setting.tables.dtype(id)).map_or("", |d| d.name);
-            out.push(UnitUse { product, load, alloc, transposed, is_a, block, how, either, instruction, dtype, columns: s.n }).ok()?;
+            out.push(UnitUse { product, load, alloc, transposed, is_a, block, how, either, instruction, dtype, columns: s.n, scales: None }).ok()?;
         }
+        self.scale_uses(product, atom, &mut out)?;
         Some(out)
     }
 
     /// The load of an operand that nothing else needs, its tile, and whether it is exchanged on the way. Between the load and
     /// the product nothing may write the tile: only operations on registers and other loads may stand there.
-    fn loaded(&self, product: Op, value: Value) -> Option<(Op, u16, bool)> {
+    pub(super) fn loaded(&self, product: Op, value: Value) -> Option<(Op, u16, bool)> {
         let (mut value, mut transposed) = (value, false);
         let load = loop {
             let Def::Result(op, _) = self.program.def(value) else { return None };
@@ -106,7 +109,10 @@ impl<'t> Chooser<'_, 't, '_, '_> {
 
     /// A layout that the swizzle modes know, by its number: widest span first (of equals the first is kept), by rows and by columns. `None` if the tile
     /// is narrower than the span.
-    pub(super) fn unit_layout(&self, number: usize, shape: TileShape) -> Option<SharedLayout> {
+    pub(super) fn unit_layout(&self, alloc: usize, number: usize, shape: TileShape) -> Option<SharedLayout> {
+        if let Some(scales) = self.units.iter().find(|u| usize::from(u.alloc) == alloc && u.scales.is_some()) {
+            return self.scale_layout(scales, shape).filter(|_| number == 0);
+        }
         let modes = || swizzle::modes(self.setting.tables, self.setting.arch);
         let mode = modes().nth(modes().count().checked_sub(1)?.checked_sub(number / 2)?)?;
         let row_major = number.is_multiple_of(2);
@@ -118,7 +124,7 @@ impl<'t> Chooser<'_, 't, '_, '_> {
             [one] => PostMap::Swizzle(lanebook_layout::Swizzle::new(one.b, one.m, one.s, Unit::Byte).ok()?),
             _ => return None,
         };
-        (strip <= inner).then_some(SharedLayout { row_major, strip: (strip < inner).then_some(strip), post })
+        (strip <= inner).then_some(SharedLayout { row_major, strip: (strip < inner).then_some(strip), turn: None, post })
     }
 
     /// Whether every matrix unit that reads a tile can be given it under a layout; else why not.
@@ -144,6 +150,9 @@ impl<'t> Chooser<'_, 't, '_, '_> {
     /// The descriptor's word for a tile at address 0, and whether the outer coordinate is contiguous.
     #[inline(never)]
     fn described(&self, unit: &UnitUse<'_>, layout: &SharedLayout, shape: TileShape) -> Option<(u64, bool)> {
+        if unit.scales.is_some() {
+            return self.scale_word(unit).filter(|_| self.scale_layout(unit, shape) == Some(*layout)).map(|word| (word, false));
+        }
         let plain = SharedLayout { post: PostMap::None, ..*layout }.map(shape)?;
         let placed = layout.map(shape)?;
         let element = u32::from(shape.bits / 8);
@@ -175,7 +184,7 @@ impl<'t> Chooser<'_, 't, '_, '_> {
     /// How a product's operands are given, now that layouts are settled.
     pub(super) fn in_shared(&self, product: Op) -> Result<[Option<InShared>; 2], PlanError> {
         let mut out = [None; 2];
-        for unit in self.units.iter().filter(|u| u.product == product) {
+        for unit in self.units.iter().filter(|u| u.product == product && u.scales.is_none()) {
             let alloc = self.plan.allocs.get(usize::from(unit.alloc)).ok_or(PlanError::Undecided(product))?;
             let (word, outer_major) = self.described(unit, &alloc.layout, alloc.shape).ok_or(PlanError::Undecided(product))?;
             self.takes_order(unit, outer_major).map_err(|_| PlanError::Undecided(product))?;

@@ -9,6 +9,7 @@ pub mod candidates;
 mod chain;
 mod choose;
 mod collect;
+mod copied;
 mod decide;
 mod doer;
 pub(crate) mod evaluate;

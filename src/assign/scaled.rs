@@ -20,7 +20,7 @@ impl Chooser<'_, '_, '_, '_> {
     /// Gives a product's scales their distributions.
     #[inline(never)]
     pub(super) fn place_scales(&mut self, op: Op, product: &Product, way: u8) -> Result<(), PlanError> {
-        let Some(scales) = self.program.scales(op) else { return Ok(()) };
+        let Some(scales) = self.program.scales(op).filter(|_| product.tensor.is_none()) else { return Ok(()) };
         for (side, value) in scales.into_iter().enumerate() {
             let feed = self.scale_feed(op, product, side, way).ok_or(PlanError::Undecided(op))?;
             spread(self.program, value, feed.fragment, false, self.plan.fragments)?;
@@ -31,7 +31,7 @@ impl Chooser<'_, '_, '_, '_> {
     /// The scales of a chosen product.
     pub(super) fn scale_plans(&self, op: Op, product: &Product, way: u8) -> Result<[Option<ScalePlan>; 2], PlanError> {
         let mut out = [None; 2];
-        let Some(scales) = self.program.scales(op) else { return Ok(out) };
+        let Some(scales) = self.program.scales(op).filter(|_| product.tensor.is_none()) else { return Ok(out) };
         for ((side, value), to) in scales.into_iter().enumerate().zip(&mut out) {
             let feed = self.scale_feed(op, product, side, way).ok_or(PlanError::Undecided(op))?;
             let (index, _) = self.plan.fragment_of(value).ok_or(PlanError::Undecided(op))?;
@@ -50,9 +50,9 @@ impl Chooser<'_, '_, '_, '_> {
 
     /// Whether an atom takes a product's scales: it has none and needs none, or types and runs agree.
     pub(super) fn takes_scales(&self, op: Op, atom: &Atom<'_>) -> bool {
-        let (has, wants) = (atom.scaled().is_some(), self.program.scales(op));
-        let Some(values) = wants else { return !has };
-        let Some(numbers) = atom.scaled() else { return false };
+        let has = atom.scaled().or_else(|| atom.scaled_in_tensor());
+        let Some(values) = self.program.scales(op) else { return has.is_none() };
+        let Some(numbers) = has else { return false };
         let typed = |(number, value)| self.program.type_of(value).dtype.is_some_and(|dtype| atom.takes(number, dtype));
         numbers.into_iter().zip(values).all(typed) && atom.scaled_run().map(u32::from) == self.program.scaled_run(op)
     }
@@ -67,7 +67,7 @@ impl Chooser<'_, '_, '_, '_> {
         let dtype = |value| -> Option<DtypeId> { program.type_of(value).dtype };
         for own in self.setting.arch.atoms.iter() {
             let Some(atom) = tables.atom(own.atom).filter(|atom| atom.class == AtomClass::Matrix) else { continue };
-            let (Some(shape), Some(numbers), Some(run)) = (atom.matrix, atom.scaled(), atom.scaled_run()) else { continue };
+            let (Some(shape), Some(numbers), Some(run)) = (atom.matrix, atom.scaled().or_else(|| atom.scaled_in_tensor()), atom.scaled_run()) else { continue };
             let takes = |number: u8, value| dtype(value).is_some_and(|dtype| atom.takes(number, dtype));
             let operands = [shape.a, shape.b, shape.c].into_iter().zip(program.operands(op));
             let elements = operands.into_iter().all(|(number, value)| takes(number, value));

@@ -76,11 +76,11 @@ impl Chooser<'_, '_, '_, '_> {
         for number in 0..most {
             let next = match (fixed, for_units) {
                 (Some(layout), _) => Some(layout),
-                (None, true) => self.unit_layout(number, alloc.shape),
+                (None, true) => self.unit_layout(index, number, alloc.shape),
                 (None, false) => match free.next() {
                     None => match boxed.next() {
                         None => break,
-                        Some(number) => self.unit_layout(number, alloc.shape).filter(|layout| layout.row_major && layout.strip.is_some()),
+                        Some(number) => self.unit_layout(index, number, alloc.shape).filter(|layout| layout.row_major && layout.strip.is_some()),
                     },
                     next => next,
                 },

@@ -60,7 +60,7 @@ pub fn shared(text: &str, shape: TileShape) -> Result<SharedLayout, Unwritable> 
         }
         _ => return Err(Unwritable::Order),
     };
-    Ok(SharedLayout { row_major, strip: None, post })
+    Ok(SharedLayout { row_major, strip: None, turn: None, post })
 }
 
 // Each reads the plain part, and answers the post-map. Positions of elements count rows fastest but in TIRx.

@@ -84,7 +84,7 @@ fn source(program: &Program<'_, '_>, value: Value) -> Option<(Op, bool)> {
 }
 
 /// Whether no operation between two of one block can write memory.
-fn undisturbed(program: &Program<'_, '_>, from: Op, to: Op) -> bool {
+pub(super) fn undisturbed(program: &Program<'_, '_>, from: Op, to: Op) -> bool {
     let mut at = program.next(from);
     while let Some(op) = at.filter(|op| *op != to) {
         if matches!(program.role(op), OpRole::Copy | OpRole::Store | OpRole::For | OpRole::Alloc | OpRole::Yield | OpRole::Return) {

@@ -80,6 +80,11 @@
 //!     where the table puts (m, run), moved by what the plan's immediates for the block move, the tile of scales holds (rho(m), that run); alike
 //!     for nu(n). Immediates are in their ranges.
 //!
+//! 9h. *Block scales in tensor memory.* A piece of the tile of scales begins in shared memory at M(first row, first run); its copy puts the bytes that the
+//!     table's source has from there on into the cells that its destination has from the piece's first column on. Where the product's table has row m
+//!     of an instance, from the first column of the piece that this row and its run are in, stands, in the byte that the instruction descriptor names, the
+//!     scale of rho(m) and that run, in all copies. Pieces lie inside the allocation and apart from accumulators and each other.
+//!
 //! # Elementwise operations
 //!
 //! 9b. All tiles of one have the same shape, and at each place of each lane of each warp the same element; at most the
@@ -100,6 +105,7 @@
 //!     are walked. Before its end stands what a copy through a tensor map wants there. Two accesses to shared memory conflict if their tiles share bytes and one writes, except inside
 //!     one execution of one operation. Between two conflicting accesses of a walk the steps of the table's rule for (kind of the
 //!     earlier, kind of the later) occur in the rule's order. A wait counts if it waits for as much or more.
+//! 11a. Each piece of scales in tensor memory has one step, before its product's first.
 //! 11. Each movement, and each half of an exchange, has exactly one step an instance and atom.
 //! 12. A reduction has, for each bit of the lane's number that counts along what it combines, one exchange between the lanes that differ in it (where an instruction exchanges such lanes)
 //!     for each place of its result, and no other. (Where a register names the lane they are only counted.)
@@ -119,6 +125,7 @@
 
 mod alloc;
 mod completion;
+mod copied;
 mod in_shared;
 mod movement;
 mod order;
@@ -180,6 +187,7 @@ pub fn plan(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>) -> 
                 out.operands = out.operands.saturating_add(product::product(tables, program, plan, p)?);
                 out.products = out.products.saturating_add(1);
                 out.cells = out.cells.saturating_add(tensor::accumulator(tables, program, plan, p)?);
+                out.operands = out.operands.saturating_add(copied::scales(tables, program, plan, p)?);
             }
             OpRole::Elementwise => tile::elementwise(program, plan, op)?,
             OpRole::Reduce => shape::reduce(tables, program, plan, op)?,

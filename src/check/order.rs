@@ -45,6 +45,7 @@ pub fn steps(tables: &Tables<'_>, plan: &Plan<'_>, steps: &[Step]) -> Result<Ord
     let look = Look { tables, arch, isa, plan, steps };
     look.counts()?;
     look.fetched()?;
+    super::copied::counted(plan, steps)?;
     let loops = steps.iter().filter(|s| s.purpose != Purpose::Label && s.atom == isa.branch_if).count();
     if loops > LOOPS {
         return Err(Violation::Flow { step: u16::MAX });
@@ -265,6 +266,17 @@ impl Look<'_> {
             }
             return Ok(out);
         };
+        if movement.to.space == Space::Tensor {
+            // Scales: one thread copies them before the product, which arrives when both are done.
+            let own = |p: &&crate::plan::ProductPlan| p.op.index() == usize::from(step.origin) && p.copied.iter().flatten().any(|c| c.atom == step.atom);
+            let product = self.plan.products.iter().find(own).ok_or(stray)?;
+            let signal = self.steps.iter().skip(at).find_map(|s| self.arrives(s)).map(|(_, object)| object);
+            for (place, copy) in out.iter_mut().zip(product.copied.iter().flatten()) {
+                let a = self.plan.allocs.get(usize::from(copy.given.alloc)).ok_or(stray)?;
+                *place = Some(Access { bytes: (a.offset, a.bytes), kind: movement.from.access, writes: false, signal });
+            }
+            return Ok(out);
+        }
         for (place, (side, writes)) in out.iter_mut().zip([(&movement.from, false), (&movement.to, true)]) {
             if side.space != Space::Shared {
                 continue;

@@ -26,6 +26,10 @@ pub(super) fn sides<'p>(tables: &'p Tables<'p>, program: &Program<'_, '_>, plan:
     let atom = tables.atom(p.product.atom).ok_or(refuse)?;
     let mut out = [const { None }; 2];
     let numbers = atom.more.map_or((None, None), |more| more.scales);
+    // In tensor memory: see `copied`.
+    if atom.tensor().is_some() && p.scales == [None; 2] {
+        return Ok(out);
+    }
     let Some(values) = program.scales(op) else {
         return if numbers == (None, None) && p.scales == [None; 2] { Ok(out) } else { Err(refuse) };
     };

@@ -152,6 +152,7 @@ impl<'p> Memory<'p> {
                 let strip = a.layout.strip.map_or(inner_bits, |strip| strip.min(inner_bits));
                 let outer_bits = if a.layout.row_major { shape.rows } else { shape.cols };
                 let (number, rest) = (inner.checked_shr(u32::from(strip))?, inner & 1u32.checked_shl(u32::from(strip))?.wrapping_sub(1));
+                let outer = turned(a, outer)?;
                 let line = u64::from(number).checked_shl(u32::from(outer_bits))?.checked_add(u64::from(outer))?;
                 let inside = line.checked_shl(u32::from(strip))?.checked_add(u64::from(rest))?;
                 let plain = start.checked_add(inside)?.checked_mul(u64::from(bytes))?;
@@ -165,6 +166,16 @@ impl<'p> Memory<'p> {
     pub(super) fn inner(&self, index: u32) -> Option<u32> {
         if self.row_major() { Some(index) } else { index.checked_shl(u32::from(self.shape().cols)) }
     }
+}
+
+/// A row's number in the order in which rows are stored.
+fn turned(a: &AllocPlan, row: u32) -> Option<u32> {
+    let Some(turn) = a.layout.turn else { return Some(row) };
+    let (low, count) = (u32::from(turn.low), u32::from(turn.count));
+    let bits = |from: u32, many: u32| Some(row.checked_shr(from)? & 1u32.checked_shl(many)?.checked_sub(1)?);
+    let above = low.checked_add(count)?;
+    let high = row.checked_shr(above)?.checked_shl(above)?;
+    Some(high | bits(0, low)?.checked_shl(count)? | bits(low, count)?)
 }
 
 /// Whether a global tile's columns are those of its rows and columns.

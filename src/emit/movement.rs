@@ -12,7 +12,7 @@ use lanebook_tables::{Atom, ClassId, IndexOp, Role, Space};
 
 impl Context<'_, '_, '_, '_> {
     /// The shared tiles that an operation touches, as its atoms touch them.
-    fn touched(&self, op: Op) -> heapless::Vec<Touched, 4> {
+    fn touched(&self, op: Op) -> heapless::Vec<Touched, 6> {
         let mut out = heapless::Vec::new();
         if let Some(product) = self.plan.product_of(op) {
             self.touched_by_unit(product, &mut out);
@@ -42,7 +42,7 @@ impl Context<'_, '_, '_, '_> {
         out
     }
 
-    fn touched_by_unit(&self, product: &ProductPlan, out: &mut heapless::Vec<Touched, 4>) {
+    fn touched_by_unit(&self, product: &ProductPlan, out: &mut heapless::Vec<Touched, 6>) {
         let Some(atom) = self.machine.tables.atom(product.product.atom) else { return };
         let numbers = [product.product.shape.a, product.product.shape.b];
         for (number, given) in numbers.into_iter().zip(product.shared) {
@@ -50,6 +50,14 @@ impl Context<'_, '_, '_, '_> {
                 && let Some(how) = atom.shared(number)
             {
                 let _ = out.push(Touched { from: tile.offset, to: tile.offset.saturating_add(tile.bytes), kind: how.access, writes: false, completion: None });
+            }
+        }
+        for copy in product.copied.into_iter().flatten() {
+            if let Some(tile) = self.plan.allocs.get(usize::from(copy.given.alloc))
+                && let Some(movement) = self.machine.tables.atom(copy.atom).and_then(|copy| copy.movement)
+            {
+                let (from, kind) = (tile.offset, movement.from.access);
+                let _ = out.push(Touched { from, to: from.saturating_add(tile.bytes), kind, writes: false, completion: None });
             }
         }
         if let Some(accumulator) = self.touched_in_tensor(product, false) {

@@ -185,21 +185,7 @@ impl Context<'_, '_, '_, '_> {
             }
         }
         let warps = if columns.is_empty() { None } else { Some(from_bits(&mut self.arena, &columns, Combine::Add, 0)?) };
-        let field: Option<ExprId> = match self.sum(IndexOp::Add, self.shared_base, warps)? {
-            Some(base) => {
-                let units = self.arena.op_const(IndexOp::Shr, base, u64::from(scale.trailing_zeros()))?;
-                let wide = self.arena.op(IndexOp::Extend64, &[units])?;
-                Some(if at == 0 { wide } else { self.arena.op_const(IndexOp::Shl64, wide, u64::from(at))? })
-            }
-            None => None,
-        };
-        // The upper half is the same for all blocks. Numbers in instructions have 32 bits: it is made once, from a register.
-        let (upper, lower) = (u32::try_from(given.word >> 32).map_err(|_| unplanned)?, given.word & u64::from(u32::MAX));
-        let upper = self.arena.constant(upper)?;
-        let upper = self.settled(upper, Place::Vector)?;
-        let upper = self.arena.op(IndexOp::Extend64, &[upper])?;
-        let upper = self.arena.op_const(IndexOp::Shl64, upper, 32)?;
-        let base = self.sum(IndexOp::Add64, Some(upper), field)?.ok_or(unplanned)?;
+        let (base, lower) = self.descriptor_base(op, given.word, (scale, at), warps)?;
         let blocks = u32::from(fragment.shape.grid.rows).saturating_mul(u32::from(fragment.shape.grid.cols));
         let bits = u32::try_from(fragment.register.len()).unwrap_or(u32::MAX);
         let inside = 1u32.checked_shl(bits).ok_or(unplanned)?;
@@ -220,6 +206,29 @@ impl Context<'_, '_, '_, '_> {
             }
         }
         Ok(())
+    }
+}
+
+impl Context<'_, '_, '_, '_> {
+    /// A descriptor's upper half with what only the kernel knows: where the segment starts, and what warps add; and its lower half. The field of the
+    /// start counts in `scale` bytes from bit `at`.
+    pub(super) fn descriptor_base(&mut self, op: Op, word: u64, (scale, at): (u32, u8), warps: Option<ExprId>) -> Result<(ExprId, u64), EmitError> {
+        let unplanned = EmitError::Unplanned(op);
+        let field: Option<ExprId> = match self.sum(IndexOp::Add, self.shared_base, warps)? {
+            Some(base) => {
+                let units = self.arena.op_const(IndexOp::Shr, base, u64::from(scale.trailing_zeros()))?;
+                let wide = self.arena.op(IndexOp::Extend64, &[units])?;
+                Some(if at == 0 { wide } else { self.arena.op_const(IndexOp::Shl64, wide, u64::from(at))? })
+            }
+            None => None,
+        };
+        // The upper half is the same for all blocks. Numbers in instructions have 32 bits: it is made once, from a register.
+        let (upper, lower) = (u32::try_from(word >> 32).map_err(|_| unplanned)?, word & u64::from(u32::MAX));
+        let upper = self.arena.constant(upper)?;
+        let upper = self.settled(upper, Place::Vector)?;
+        let upper = self.arena.op(IndexOp::Extend64, &[upper])?;
+        let upper = self.arena.op_const(IndexOp::Shl64, upper, 32)?;
+        Ok((self.sum(IndexOp::Add64, Some(upper), field)?.ok_or(unplanned)?, lower))
     }
 }
 

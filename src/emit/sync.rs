@@ -104,7 +104,14 @@ impl Open {
                         Some(number) => Wanted::Wait(number),
                         None => continue, // it has been waited for
                     };
-                    add_wanted(&mut wanted, step).map_err(|_| missing)?;
+                    // In front of the next of the rule's steps that stands there: each rule's steps stay in their order.
+                    let is = |w: &Wanted<'_>, later: &SyncStep<'_>| match w {
+                        Wanted::Step(own, _) => own.atom == later.atom && own.immediates == later.immediates,
+                        Wanted::Wait(number) => Some(later.atom) == wait && before.completion == Some(*number),
+                    };
+                    let later = rule.steps.iter().skip(k.saturating_add(1));
+                    let next = later.into_iter().find_map(|later| wanted.iter().position(|w| is(w, later)));
+                    add_wanted(&mut wanted, step, next).ok_or(missing)?;
                 }
                 let entry = (before.kind, before.writes, before.completion);
                 if !settled.contains(&entry) {
@@ -175,23 +182,28 @@ pub fn around(tables: &Tables<'_>, arch: &Arch<'_>, kind: AccessId, before: bool
     Ok(())
 }
 
-/// Adds a step that is not there yet. One that may stand on either side of the barriers goes where another rule wants it.
-fn add_wanted<'t>(list: &mut WantedSteps<'t>, step: Wanted<'t>) -> Result<(), Wanted<'t>> {
+/// Adds a step that is not there yet, in front of the step with number `next`. One that may stand on either side of the barriers goes where another rule wants it.
+fn add_wanted<'t>(list: &mut WantedSteps<'t>, step: Wanted<'t>, next: Option<usize>) -> Option<()> {
     for old in list.iter_mut() {
         match (old, &step) {
-            (Wanted::Wait(a), Wanted::Wait(b)) if a == b => return Ok(()),
+            (Wanted::Wait(a), Wanted::Wait(b)) if a == b => return Some(()),
             (Wanted::Step(a, stand), Wanted::Step(b, wanted)) if a.atom == b.atom && a.immediates == b.immediates => {
                 if *stand == Stand::Free {
                     *stand = *wanted;
                 }
                 if *stand == *wanted || *wanted == Stand::Free {
-                    return Ok(());
+                    return Some(());
                 }
             }
             _ => {}
         }
     }
-    list.push(step)
+    list.push(step).ok()?;
+    let mut held = step;
+    for place in list.iter_mut().skip(next.unwrap_or(usize::MAX)) {
+        core::mem::swap(place, &mut held);
+    }
+    Some(())
 }
 
 pub(super) fn rule<'t>(arch: &Arch<'t>, producer: AccessId, consumer: AccessId) -> Option<&'t SyncRule<'t>> {

@@ -49,8 +49,8 @@ impl TensorFrame {
 }
 
 /// Distances between keys of a product's prepared registers: addresses of accumulators, and the instruction descriptor.
-const ACCUMULATOR: u8 = 2;
-const INSTRUCTION: u8 = 3;
+pub(super) const ACCUMULATOR: u8 = 2;
+pub(super) const INSTRUCTION: u8 = 3;
 /// Tensor memory's columns among the places of accesses, above all of shared memory.
 const COLUMNS: u32 = 1 << 31;
 
@@ -144,12 +144,10 @@ impl<'t> Context<'_, 't, '_, '_> {
             let reg = self.compute(node, Place::Vector)?;
             self.prepared(number, ACCUMULATOR, block, reg)?;
         }
-        let word = self.arena.constant(place.word)?;
-        let reg = self.compute(word, Place::Vector)?;
-        self.prepared(number, INSTRUCTION, 0, reg)
+        self.prepare_scales(plan, &place, base)
     }
 
-    fn prepared(&mut self, op: u16, side: u8, key: u32, reg: Reg) -> Result<(), EmitError> {
+    pub(super) fn prepared(&mut self, op: u16, side: u8, key: u32, reg: Reg) -> Result<(), EmitError> {
         let capacity = u32::try_from(self.addresses.capacity()).unwrap_or(u32::MAX);
         self.addresses.push(Address { op, side, key: Some((key, 0, 0)), reg }).map_err(|_| EmitError::Capacity { capacity })
     }
@@ -200,15 +198,16 @@ impl<'t> Context<'_, 't, '_, '_> {
             Some(carrier) => self.is_later(carrier)?,
             None => self.less(Slot::Int(0), Slot::Int(0))?,
         };
+        self.copy_scales(op, plan, frame.one)?;
         self.steps.purpose = Purpose::Matrix;
         let s = plan.product.shape;
-        let word = self.descriptor(op, INSTRUCTION, 0).ok_or(unplanned)?;
         let (nm, nn, nk) = plan.product.counts();
         for k in 0..nk {
             for m in 0..nm {
                 for n in 0..nn {
                     let (ia, ib, ic) = plan.product.blocks((m, n, k));
                     let mut args = [Slot::None; MAX_ARGS];
+                    let (word, scales) = self.scales_in_tensor(op, plan, atom, (m, n, k))?;
                     let set = [
                         (s.d, self.descriptor(op, ACCUMULATOR, ic)),
                         (s.a, self.descriptor(op, 0, ia)),
@@ -217,7 +216,7 @@ impl<'t> Context<'_, 't, '_, '_> {
                         (own.adds, Some(if k == 0 { first } else { frame.always })),
                         (own.one, Some(frame.one)),
                     ];
-                    for (number, reg) in set {
+                    for (number, reg) in set.into_iter().chain(scales) {
                         *args.get_mut(usize::from(number)).ok_or(unplanned)? = slot(reg.ok_or(unplanned)?);
                     }
                     self.steps.append(plan.product.atom, &args)?;

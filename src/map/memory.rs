@@ -179,8 +179,33 @@ pub struct SharedLayout {
     /// A panel is stored as strips of `2^strip` contiguous elements of each row, one strip of all rows after the other; `None`: whole
     /// rows.
     pub strip: Option<u8>,
+    /// Rows (else columns) are counted in another order, before swizzle and padding.
+    pub turn: Option<Turn>,
     /// Swizzle or padding, in bytes.
     pub post: PostMap,
+}
+
+/// Another order of rows: of a row's number, `count` bits from bit `low` on come before the lower ones.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// Bits that are moved up.
+    pub low: u8,
+    /// Bits that come before them.
+    pub count: u8,
+}
+
+impl Turn {
+    /// The place of a bit of the row's number.
+    #[must_use]
+    pub fn place(self, bit: u8) -> u8 {
+        if bit < self.low {
+            bit.saturating_add(self.count)
+        } else if bit < self.low.saturating_add(self.count) {
+            bit.saturating_sub(self.low)
+        } else {
+            bit
+        }
+    }
 }
 
 impl SharedLayout {
@@ -196,7 +221,7 @@ impl SharedLayout {
             let place = match is_col == self.row_major {
                 true if index < strip => index,
                 true => index.saturating_add(outer),
-                false => index.saturating_add(strip),
+                false => self.turn.map_or(index, |turn| turn.place(index)).saturating_add(strip),
             };
             let plain = i64::from(shape.bits / 8).checked_shl(u32::from(place))?;
             let placed = u32::try_from(self.post.apply(plain).ok()?).ok()?;
@@ -248,11 +273,25 @@ impl SharedLayout {
         // Fastest first: a dimension's bits inside a strip, and those that count strips.
         let iter = |bits: u8, place: u8| Some(Iter::new(1u32.checked_shl(u32::from(bits))?, bytes.checked_shl(u32::from(place))?, AxisId::M));
         let whole = (iter(strip, 0)?, iter(inner.checked_sub(strip)?, strip.checked_add(outer)?)?);
-        let across_them = iter(outer, strip)?;
+        // The parts of a turned row's number, fastest first.
+        let turned = self.turn.filter(|turn| turn.low.saturating_add(turn.count) <= outer);
+        let all = [(outer, strip), (0, 0), (0, 0)];
+        let across_them = match turned {
+            None => all,
+            Some(Turn { low, count }) => {
+                let both = low.checked_add(count)?;
+                [(low, strip.checked_add(count)?), (count, strip), (outer.checked_sub(both)?, strip.checked_add(both)?)]
+            }
+        };
         let mut layout = Layout::from_iters(&[]).ok()?;
         let push = |layout: &mut Layout, along: bool| -> Option<()> {
             if along != self.row_major {
-                return layout.push_shard(across_them).ok();
+                for (number, (bits, place)) in across_them.into_iter().enumerate() {
+                    if number == 0 || bits > 0 {
+                        layout.push_shard(iter(bits, place)?).ok()?;
+                    }
+                }
+                return Some(());
             }
             layout.push_shard(whole.0).ok()?;
             if strip < inner { layout.push_shard(whole.1).ok() } else { Some(()) }

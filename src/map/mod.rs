@@ -16,7 +16,7 @@ mod slice;
 
 pub use bank::{Access, Conflicts, count_conflicts};
 pub use fragment::{Fragment, Grid, TileShape};
-pub use memory::{Column, Combine, MemoryMap, SharedLayout};
+pub use memory::{Column, Combine, MemoryMap, SharedLayout, Turn};
 pub use slice::Kept;
 
 /// Most element bits of a panel, and of a tile (2^20 elements).

@@ -12,7 +12,7 @@ mod tiled;
 pub use error::{PlanError, PlanPool, Unscaled, Unwritable};
 pub use fit::{Fit, Reject};
 pub use product::Product;
-pub use scaled::{Choice, ScaleFeed, ScalePlan};
+pub use scaled::{Choice, ScaleCopy, ScaleFeed, ScalePlan};
 pub use tensor::{InTensor, TensorLoads};
 pub use tiled::{MAP_RANK, MapPlan, TiledPlan};
 
@@ -130,6 +130,8 @@ pub struct ProductPlan {
     pub shared: [Option<InShared>; 2],
     /// Block scales of A and B, where the product has them.
     pub scales: [Option<ScalePlan>; 2],
+    /// Block scales of A and B in tensor memory.
+    pub copied: [Option<ScaleCopy>; 2],
     /// C and D in tensor memory, how. Their ends then say how they are distributed once they are fetched.
     pub tensor: Option<InTensor>,
 }
@@ -324,7 +326,8 @@ impl Plan<'_> {
     /// Whether a load is needless, since a matrix unit reads the tile by itself.
     #[must_use]
     pub fn is_absorbed(&self, load: Op) -> bool {
-        self.products.iter().flat_map(|p| p.shared).flatten().any(|given| given.load == load)
+        let scales = |p: &ProductPlan| p.copied.into_iter().flatten().map(|copy| copy.given);
+        self.products.iter().any(|p| p.shared.into_iter().flatten().chain(scales(p)).any(|given| given.load == load))
     }
 
     /// The product whose accumulator a value is that no register holds: its C, its D, and what carries them.

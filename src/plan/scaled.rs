@@ -1,8 +1,9 @@
 //! Block scales of a product's operand: which tile holds them, and how an instance names its own.
 
-use super::End;
+use super::{End, InShared};
 use crate::map::{Columns, Fragment};
 use crate::plan::Product;
+use lanebook_tables::AtomId;
 
 /// What a bit of a block's number does to find the block's scales.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -85,6 +86,40 @@ pub struct ScaleFeed {
     pub fragment: Fragment,
     /// The rest; its end is not known yet.
     pub plan: ScalePlan,
+}
+
+/// The scales of A or of B that a copy brings to tensor memory, piece after piece, before each product.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct ScaleCopy {
+    /// The tile in shared memory: rows are A's rows or B's columns, columns are runs of the depth. The descriptor is that of a piece.
+    pub given: InShared,
+    /// What copies a piece.
+    pub atom: AtomId,
+    /// The product's operand that says where the scales begin.
+    pub operand: u8,
+    /// First column, from the allocation's; set by placement.
+    pub first: u16,
+    /// Rows and runs of a piece, and the columns that it fills.
+    pub piece: (u16, u16, u16),
+    /// Pieces along the rows and along the runs.
+    pub pieces: (u16, u16),
+    /// Lowest bit of the field of the instruction descriptor that says which run of a piece is meant.
+    pub field: u8,
+}
+
+impl ScaleCopy {
+    /// Columns of all pieces.
+    #[must_use]
+    pub fn columns(&self) -> u16 {
+        self.pieces.0.saturating_mul(self.pieces.1).saturating_mul(self.piece.2)
+    }
+
+    /// The column where a piece begins, by its place along the rows and the runs: pieces of the same runs follow each other.
+    #[must_use]
+    pub fn column(&self, (row, run): (u16, u16)) -> u16 {
+        let number = run.saturating_mul(self.pieces.0).saturating_add(row);
+        self.first.saturating_add(number.saturating_mul(self.piece.2))
+    }
 }
 
 fn is_set(block: u16, bit: usize) -> bool {

@@ -42,7 +42,7 @@ impl<'a> Described<'a> {
         let mut word = Word::new(table);
         for (number, field) in (0u8..).zip(table.fields) {
             match field.role {
-                FieldRole::Plain | FieldRole::Rows | FieldRole::Columns | FieldRole::Type(_) | FieldRole::Major(_) => {}
+                FieldRole::Plain | FieldRole::Rows | FieldRole::Columns | FieldRole::Type(_) | FieldRole::Major(_) | FieldRole::Scale(_) => {}
                 FieldRole::Start => word.set_at(number, address)?,
                 FieldRole::Swizzle => word.set_word(field.name, self.tile.swizzle.name)?,
                 FieldRole::Pattern(unit) => word.set_at(number, pattern(address, self.tile.swizzle.repeat_bytes, unit, field.bits)?)?,

@@ -216,7 +216,7 @@ pub fn instruction(tables: &Tables<'_>, arch: &Arch<'_>, asked: &Instruction<'_>
                 let major = majors.get(usize::from(of)).ok_or(Error::NoField)?;
                 word.set_word(field.name, if *major == Major::Depth { "depth" } else { "outer" })?;
             }
-            FieldRole::Plain | FieldRole::Start | FieldRole::Pattern(_) | FieldRole::Swizzle => {}
+            FieldRole::Plain | FieldRole::Scale(_) | FieldRole::Start | FieldRole::Pattern(_) | FieldRole::Swizzle => {}
         }
     }
     u32::try_from(word.pack()?).map_err(|_| Error::NoField)

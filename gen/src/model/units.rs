@@ -470,6 +470,8 @@ fn complete(field: &Spanned<s::Field>, old: Option<&Field>, units: &Units, diags
         Some(s::FieldRole::TypeD) => FieldRole::Type(2),
         Some(s::FieldRole::MajorA) => FieldRole::Major(0),
         Some(s::FieldRole::MajorB) => FieldRole::Major(1),
+        Some(s::FieldRole::ScaleA) => FieldRole::Scale(0),
+        Some(s::FieldRole::ScaleB) => FieldRole::Scale(1),
         None => old.map_or(FieldRole::Plain, |f| f.role),
     };
     Some(Field { name: field.name.clone(), at, bits, scale, range, values, role })

@@ -183,7 +183,7 @@ enums! {
     PatternNode { Any(a), AnyConst(a), Const(a), Index(a, b, c), Tile(a, b, c), Role(a, b, c) }
     Broadcast<'_> { Lanes(a, b, c, d), Blocks(a, b, c) }
     CondArg { Slot(a), Const(a) }
-    FieldRole { Plain, Start, Pattern(a), Swizzle, Rows, Columns, Type(a), Major(a) }
+    FieldRole { Plain, Start, Pattern(a), Swizzle, Rows, Columns, Type(a), Major(a), Scale(a) }
     BuildNode { Slot(a), Const(a, b), Fold(a, b), TrailingZeros, Low32, High32, Index(a, b), Inst(a, b), Tile(a) }
 }
 

@@ -106,6 +106,10 @@ pub enum FieldRole {
     MajorA,
     /// Which coordinate of B is contiguous.
     MajorB,
+    /// Which scale of a cell is A's.
+    ScaleA,
+    /// Which scale of a cell is B's.
+    ScaleB,
 }
 
 /// A swizzle mode of shared memory.

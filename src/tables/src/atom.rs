@@ -163,7 +163,7 @@ impl<'a> Atom<'a> {
     /// How its accumulator stands in tensor memory, if it does, of one product of dense operands.
     #[must_use]
     pub fn tensor(&self) -> Option<&'a TensorOperand<'a>> {
-        self.more.filter(|more| more.blocks == 1 && more.index.is_none() && more.scales == (None, None))?.tensor
+        self.more.filter(|more| more.blocks == 1 && more.index.is_none())?.tensor
     }
 
     /// The operands that hold the block scales of A and B, of one product of dense operands in registers.
@@ -174,10 +174,18 @@ impl<'a> Atom<'a> {
         self.matrix.map(|_| [a, b])
     }
 
+    /// The operands that say where in tensor memory the block scales of A and B stand, of one product with its accumulator there.
+    #[must_use]
+    pub fn scaled_in_tensor(&self) -> Option<[u8; 2]> {
+        let more = self.more.filter(|more| more.blocks == 1 && more.index.is_none() && more.tensor.is_some())?;
+        let (Some(a), Some(b)) = more.scales else { return None };
+        self.matrix.map(|_| [a, b])
+    }
+
     /// How many neighbours along the depth have one scale.
     #[must_use]
     pub fn scaled_run(&self) -> Option<u16> {
-        let [number, _] = self.scaled()?;
+        let [number, _] = self.scaled().or_else(|| self.scaled_in_tensor())?;
         self.matrix?.k.checked_div(self.operands.get(usize::from(number))?.extents.1)
     }
 

@@ -115,6 +115,8 @@ pub enum FieldRole {
     Type(u8),
     /// Which coordinate of an operand is contiguous, `depth` or `outer`: 0 = A, 1 = B.
     Major(u8),
+    /// Which scale of a cell of tensor memory is an operand's: 0 = A, 1 = B.
+    Scale(u8),
 }
 
 /// How shared memory permutes the bytes of a tile's rows.

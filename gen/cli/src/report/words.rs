@@ -31,7 +31,12 @@ pub fn shape(shape: TileShape, dtype: &str) -> String {
 
 /// A shared layout in a few words.
 pub fn shared(layout: &SharedLayout) -> String {
-    let order = if layout.row_major { "row-major" } else { "column-major" };
+    let order = match (layout.row_major, layout.turn) {
+        (true, None) => "row-major".to_string(),
+        (false, None) => "column-major".to_string(),
+        // `k` rows are stored side by side: every so many-th.
+        (_, Some(turn)) => format!("{} rows {} apart side by side", 1u32 << turn.count, 1u32 << turn.low),
+    };
     match post(&layout.post) {
         post if post.is_empty() => format!("{order}, plain"),
         post => format!("{order}, {post}"),

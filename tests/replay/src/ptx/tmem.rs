@@ -5,6 +5,10 @@
 //! phase of an mbarrier that they were committed to has been waited for and `tcgen05.fence::after_thread_sync` has followed; what
 //! they read in shared memory may not be written before the wait. A load's registers may be used after `tcgen05.wait::ld`; cells that
 //! another warp has loaded may be written again after its wait and `fence::before_thread_sync`, a barrier, and the fence after it.
+//! Block scales: a copy of 32 rows of 16 bytes fills four columns of 32 lanes, and the other three groups of lanes with the same; it runs in order with products that
+//! the same thread issues behind it, and must wait for those before it that read what it overwrites. A product's scale of row r stands
+//! in lane r % 32 of each group, column r / 32, in the byte that the instruction descriptor names.
+//!
 //! What was allocated begins anywhere, and is given back before the kernel ends.
 
 use std::collections::BTreeMap;
@@ -17,6 +21,7 @@ use super::register::Cell;
 use super::run::{LANES, Machine, Run, Warp, lanes};
 use super::unit::value;
 use crate::fault::{Clash, FaultKind};
+use crate::number::e8m0_to_f32;
 
 const ROWS: u32 = 128;
 const COLUMNS: u32 = 512;
@@ -31,13 +36,25 @@ pub(super) enum Shape {
     L16x32x2,
 }
 
+/// Kinds of products.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Kind {
+    /// Elements of 16 bits.
+    Halves,
+    /// Elements of 8 bits.
+    Bytes,
+    /// Elements of 8 bits with block scales.
+    Scaled,
+}
+
 /// An operation on tensor memory.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum TensorOp {
     Alloc { slot: Addr, columns: Src },
     Relinquish,
     Dealloc { base: Src, columns: Src },
-    Mma { bytes: bool, d: Addr, a: Src, b: Src, word: Src, adds: Src },
+    Mma { kind: Kind, d: Addr, a: Src, b: Src, word: Src, scales: Option<[Addr; 2]>, adds: Src },
+    Cp { to: Addr, from: Src },
     Commit { at: Addr },
     Ld { shape: Shape, dst: Vec<Reg>, at: Addr, split: u32 },
     WaitLd,
@@ -68,12 +85,25 @@ pub(super) fn decode(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
         TensorOp::Dealloc { base: src(&o[0])?, columns: src(&o[1])? }
     } else if w.take("mma") {
         alone(w)?;
-        let bytes = w.take("kind::f8f6f4");
-        if !bytes {
+        let kind = if w.take("kind::f8f6f4") {
+            Kind::Bytes
+        } else if w.take("kind::mxf8f6f4") {
+            w.require("block_scale").and(w.require("block32"))?;
+            Kind::Scaled
+        } else {
             w.require("kind::f16")?;
-        }
-        want(o, 5..=5)?;
-        TensorOp::Mma { bytes, d: addr(&o[0])?, a: src(&o[1])?, b: src(&o[2])?, word: src(&o[3])?, adds: src(&o[4])? }
+            Kind::Halves
+        };
+        let more = if kind == Kind::Scaled { 2 } else { 0 };
+        want(o, 5 + more..=5 + more)?;
+        let scales = if kind == Kind::Scaled { Some([addr(&o[4])?, addr(&o[5])?]) } else { None };
+        TensorOp::Mma { kind, d: addr(&o[0])?, a: src(&o[1])?, b: src(&o[2])?, word: src(&o[3])?, scales, adds: src(&o[4 + more])? }
+    } else if w.take("cp") {
+        alone(w)?;
+        w.require("32x128b")?;
+        w.require("warpx4")?;
+        want(o, 2..=2)?;
+        TensorOp::Cp { to: addr(&o[0])?, from: src(&o[1])? }
     } else if w.take("commit") {
         alone(w)?;
         w.require("mbarrier::arrive::one")?;
@@ -142,6 +172,8 @@ struct TensorCell {
     written: (u32, u64),
     /// Warp and number of the load that read it last; 0: none did.
     read: (u32, u64),
+    /// Thread and number of the product that took scales from it last; 0: none did.
+    used: (u32, u64),
 }
 
 /// A block's tensor memory.
@@ -269,18 +301,38 @@ struct Word {
     outer: [bool; 2],
     m: u32,
     n: u32,
+    /// Which byte of a cell holds the scales of A, and of B.
+    ids: [u32; 2],
 }
 
 impl Word {
-    fn read(bits: u32, bytes: bool) -> Result<Self, String> {
+    fn read(bits: u32, kind: Kind) -> Result<Self, String> {
         let field = |at: u32, width: u32| bits >> at & ((1 << width) - 1);
-        let ty = |code: u32| match (bytes, code) {
+        let ty = |code: u32| match (kind != Kind::Halves, code) {
             (false, 0) => Ok(Ty::F16),
             (false, 1) => Ok(Ty::Bf16),
             (true, 0) => Ok(Ty::E4m3),
             (true, 1) => Ok(Ty::E5m2),
             _ => Err(format!("type {code} of the instruction descriptor {bits:#x} is not modelled")),
         };
+        if kind == Kind::Scaled {
+            let known = 3 << 4 | 7 << 7 | 7 << 10 | 3 << 15 | 0x3f << 17 | 1 << 23 | 3 << 27 | 3 << 29;
+            if bits & !known != 0 || field(23, 1) != 1 {
+                return Err(format!("the instruction descriptor {bits:#x} has bits that are not modelled, or scales that are not ue8m0"));
+            }
+            let (m, n) = (field(27, 2) * 128, field(17, 6) * 8);
+            if m != 128 || !(8..=256).contains(&n) {
+                return Err(format!("there is no product of {m} rows and {n} columns with scales"));
+            }
+            return Ok(Self {
+                a: ty(field(7, 3))?,
+                b: ty(field(10, 3))?,
+                outer: [field(15, 1) == 1, field(16, 1) == 1],
+                m,
+                n,
+                ids: [field(29, 2), field(4, 2)],
+            });
+        }
         let known = 3 << 4 | 7 << 7 | 7 << 10 | 3 << 15 | 0x3f << 17 | 0x1f << 24;
         if bits & !known != 0 || field(4, 2) != 1 {
             return Err(format!("the instruction descriptor {bits:#x} has bits that are not modelled, or sums that are not f32"));
@@ -294,7 +346,7 @@ impl Word {
         if !fits || n > 256 {
             return Err(format!("there is no product of {m} rows and {n} columns"));
         }
-        Ok(Self { a: ty(field(7, 3))?, b: ty(field(10, 3))?, outer: [field(15, 1) == 1, field(16, 1) == 1], m, n })
+        Ok(Self { a: ty(field(7, 3))?, b: ty(field(10, 3))?, outer: [field(15, 1) == 1, field(16, 1) == 1], m, n, ids: [0; 2] })
     }
 }
 
@@ -360,14 +412,29 @@ impl Warp {
                     self.arrive_later(m, lane, at, done)?;
                 }
             }
-            TensorOp::Mma { bytes, d, a, b, word, adds } => {
+            TensorOp::Cp { to, from } => {
+                if on.count_ones() != 1 {
+                    return Err(invalid("several threads issue the same copy"));
+                }
+                let (to, from) = (self.address(m, first, *to)? as u32, self.get(m, first, *from)?.value);
+                self.copy_scales(m, first, to, from)?;
+            }
+            TensorOp::Mma { kind, d, a, b, word, scales, adds } => {
                 if on.count_ones() != 1 {
                     return Err(invalid("several threads issue the same product"));
                 }
                 let get = |s: &Src| Ok(self.get(m, first, *s)?.value);
                 let (a, b, word, adds) = (get(a)?, get(b)?, get(word)? as u32, get(adds)? != 0);
                 let d = self.address(m, first, *d)? as u32;
-                self.product(m, first, (*bytes, adds), d, [a, b], word)?;
+                let word = Word::read(word, *kind).map_err(invalid)?;
+                let factors = match scales {
+                    None => [vec![1.0; word.m as usize], vec![1.0; word.n as usize]],
+                    Some([of_a, of_b]) => {
+                        let (of_a, of_b) = (self.address(m, first, *of_a)? as u32, self.address(m, first, *of_b)? as u32);
+                        [self.factors(m, first, of_a, word.m, word.ids[0])?, self.factors(m, first, of_b, word.n, word.ids[1])?]
+                    }
+                };
+                self.product(m, first, (*kind, adds), d, [a, b], &word, &factors)?;
             }
             TensorOp::Ld { shape, dst, at, split } => {
                 self.full(on, "tcgen05.ld")?;
@@ -446,9 +513,80 @@ impl Warp {
         Ok(out)
     }
 
-    fn product(&mut self, m: &mut Machine<'_, '_>, lane: usize, (bytes, adds): (bool, bool), at: u32, [a, b]: [u64; 2], word: u32) -> Run<()> {
-        let word = Word::read(word, bytes).map_err(invalid)?;
-        let depth = if bytes { 32 } else { 16 };
+    /// Copies 32 rows of 16 bytes to four columns of each group of lanes.
+    fn copy_scales(&mut self, m: &mut Machine<'_, '_>, lane: usize, at: u32, bits: u64) -> Run<()> {
+        let descriptor = Descriptor::read(bits).map_err(invalid)?;
+        if descriptor.span != 16 || at >> 16 != 0 {
+            return Err(invalid("a copy of scales takes rows of 16 bytes that are not permuted, to lane 0"));
+        }
+        let (thread, line) = (self.thread(lane), self.site(m).line);
+        m.tensor.products += 1;
+        let number = m.tensor.products;
+        for row in 0..32u32 {
+            for word in 0..4u32 {
+                let address = descriptor.address(false, u64::from(4 * word), row.into());
+                let mut data = [0; 4];
+                m.world.shared.read_by_unit(thread, line, address, &mut data, &mut [])?;
+                m.world.shared.hold(thread, address, 4)?;
+                m.tensor.open.push((thread, address, 4));
+                for group in 0..4 {
+                    let (l, c) = (32 * group + row, at + word);
+                    m.tensor.check_allocated(c).map_err(|clash| clash.by(thread))?;
+                    let cell = *m.tensor.at(l, c);
+                    self.check_unread(&cell, "overwritten").map_err(|clash| clash.by(thread))?;
+                    self.check_done(&TensorCell { written: cell.used, ..cell }, thread, "overwritten by a copy")?;
+                    if cell.written.0 != thread {
+                        self.check_done(&cell, thread, "overwritten")?;
+                    }
+                    *m.tensor.at(l, c) = TensorCell { value: u32::from_le_bytes(data), written: (thread, number), ..TensorCell::default() };
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The scales of so many rows.
+    fn factors(&mut self, m: &mut Machine<'_, '_>, lane: usize, at: u32, rows: u32, id: u32) -> Run<Vec<f64>> {
+        let thread = self.thread(lane);
+        let number = m.tensor.products + 1;
+        let mut out = Vec::new();
+        for row in 0..rows {
+            let column = at + row / 32;
+            m.tensor.check_allocated(column).map_err(|clash| clash.by(thread))?;
+            let mut bytes = Vec::new();
+            for group in 0..4 {
+                let cell = m.tensor.at(32 * group + row % 32, column);
+                cell.used = (thread, number);
+                let cell = *cell;
+                if cell.written.1 == 0 {
+                    let sentence = format!("no scale was written to column {column} of tensor memory");
+                    return Err(Clash::new(FaultKind::UninitialisedTensor, sentence).by(thread));
+                }
+                if cell.written.0 != thread {
+                    self.check_done(&cell, thread, "taken for scales")?;
+                }
+                bytes.push((cell.value >> (8 * id)) as u8);
+            }
+            if bytes.iter().any(|byte| *byte != bytes[0]) {
+                return Err(invalid(format!("the scale of row {row} is not the same in all groups of lanes")));
+            }
+            out.push(e8m0_to_f32(bytes[0]).into());
+        }
+        Ok(out)
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn product(
+        &mut self,
+        m: &mut Machine<'_, '_>,
+        lane: usize,
+        (kind, adds): (Kind, bool),
+        at: u32,
+        [a, b]: [u64; 2],
+        word: &Word,
+        factors: &[Vec<f64>; 2],
+    ) -> Run<()> {
+        let depth = if kind == Kind::Halves { 16 } else { 32 };
         let a = self.elements(m, lane, a, word.a, [word.m, depth], word.outer[0])?;
         let b = self.elements(m, lane, b, word.b, [word.n, depth], word.outer[1])?;
         let (row, column) = (at >> 16, at & 0xffff);
@@ -473,9 +611,9 @@ impl Warp {
                     return Err(Clash::new(FaultKind::UninitialisedTensor, sentence).by(thread));
                 }
                 let (x, y) = (&a[i as usize * k..][..k], &b[j as usize * k..][..k]);
-                let sum: f64 = x.iter().zip(y).map(|(x, y)| x * y).sum();
+                let sum = factors[0][i as usize] * factors[1][j as usize] * x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
                 let old = if adds { f64::from(f32::from_bits(cell.value)) } else { 0.0 };
-                *m.tensor.at(l, column + j) = TensorCell { value: ((old + sum) as f32).to_bits(), written: (thread, number), read: (0, 0) };
+                *m.tensor.at(l, column + j) = TensorCell { value: ((old + sum) as f32).to_bits(), written: (thread, number), ..TensorCell::default() };
             }
         }
         Ok(())
