@@ -105,8 +105,8 @@
 //!     are walked. Before its end stands what a copy through a tensor map wants there. Two accesses to shared memory conflict if their tiles share bytes and one writes, except inside
 //!     one execution of one operation. Between two conflicting accesses of a walk the steps of the table's rule for (kind of the
 //!     earlier, kind of the later) occur in the rule's order. A wait counts if it waits for as much or more.
-//! 11a. Each piece of scales in tensor memory has one step, before its product's first.
-//! 11. Each movement, and each half of an exchange, has exactly one step an instance and atom.
+//! 11. Each movement, and each half of an exchange, has exactly one step an instance and atom; each piece of scales in tensor
+//!     memory has one step, before its product's first.
 //! 12. A reduction has, for each bit of the lane's number that counts along what it combines, one exchange between the lanes that differ in it (where an instruction exchanges such lanes)
 //!     for each place of its result, and no other. (Where a register names the lane they are only counted.)
 //!

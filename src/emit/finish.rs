@@ -265,7 +265,7 @@ impl Finish<'_> {
                 if producer.tags.contains(&hazard.producer) && self.share(earlier, step, hazard) {
                     missing = missing.max(u32::from(hazard.states).saturating_sub(distance));
                 }
-                distance = distance.saturating_add(states_of(self.isa, earlier, producer, &hazard.counts));
+                distance = distance.saturating_add(states_of(self.isa, earlier, producer, hazard.counts));
             }
         }
         for hazard in arch.hazards.iter().filter(|hazard| hazard.wait.is_some() && atom.tags.contains(&hazard.consumer)) {
@@ -319,7 +319,7 @@ impl Finish<'_> {
                 if producer.tags.contains(&hazard.producer) {
                     missing = missing.max(u32::from(hazard.states).saturating_sub(distance));
                 }
-                distance = distance.saturating_add(states_of(self.isa, earlier, producer, &hazard.counts));
+                distance = distance.saturating_add(states_of(self.isa, earlier, producer, hazard.counts));
             }
         }
         for hazard in arch.hazards.iter().filter(|hazard| hazard.wait.is_some()) {
