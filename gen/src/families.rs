@@ -9,7 +9,7 @@ use crate::load::{self, Loaded};
 use crate::lost::Lost;
 use crate::schema::{Family, FamilyTable, Group, HwFile};
 use crate::source::{FileId, Sources, Span};
-use crate::spanned::{Spanned, read, whole};
+use crate::spanned::{Spanned, read_as_meant, whole};
 
 /// More atoms than this from one family are taken for a mistake.
 const MOST: usize = 512;
@@ -19,8 +19,8 @@ pub fn expand(sources: &mut Sources, diags: &mut Diagnostics) {
     let mut made = Vec::new();
     for (id, file) in sources.iter().filter(|(_, file)| Loaded::is_hardware(file)) {
         // What cannot be read is reported where it is loaded.
-        let Ok(hardware) = read::<HwFile>(sources, whole(sources, id)) else { continue };
-        for group in hardware.groups.iter().filter_map(|entry| entry.read::<Group>(sources).ok()) {
+        let Some(hardware) = read_as_meant::<HwFile>(sources, whole(sources, id)).value else { continue };
+        for group in hardware.groups.iter().filter_map(|entry| read_as_meant::<Group>(sources, entry.span).value) {
             for entry in &group.families {
                 let Some(family) = load::entry::<Family>(sources, *entry, diags) else { continue };
                 let before = diags.len();

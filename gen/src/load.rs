@@ -1,7 +1,7 @@
 //! Finding and reading the input files.
 //!
 //! Files are found in one fixed order (by path), read as RON entry by entry, and kept as written: nothing is resolved
-//! here. A bad entry is reported and left out; a file that is not RON at all is one error.
+//! here. A bad entry is reported, and read as it was probably meant or left out; a file that is not RON at all is one error.
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::families;
 use crate::ledger::Ledger;
@@ -10,7 +10,7 @@ use crate::schema::{
     Access, Agreement, Arch, Atom, AxesFile, Axis, Broadcast, Dtype, DtypesFile, Group, HwFile, Isa, IsaFile, IsaPart, SourceEntry, SourcesFile, Tag, unit,
 };
 use crate::source::{FileId, SourceFile, Sources, Span};
-use crate::spanned::{Entry, Spanned, read, whole};
+use crate::spanned::{AsMeant, Entry, Spanned, read_as_meant, whole};
 use serde::de::DeserializeOwned;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -303,23 +303,25 @@ fn atom_span(sources: &Sources, id: FileId) -> Span {
     Span::new(id, text.len() - text.trim_start().len(), text.len())
 }
 
-/// Reads a file. One that cannot be read is reported, and what it declares is lost.
+/// Reads a file as it was meant. One that cannot be read is reported, and what it declares is lost.
 pub(crate) fn file<T: DeserializeOwned>(sources: &Sources, id: FileId, diags: &mut Diagnostics) -> Option<T> {
-    let span = whole(sources, id);
-    let wrong = |error| {
-        diags.push(error);
-        diags.lose(Lost::text(sources.text(span), span, false));
-    };
-    read(sources, span).map_err(wrong).ok()
+    meant(sources, whole(sources, id), false, diags)
 }
 
 /// Reads an entry; see [`file`].
 pub(crate) fn entry<T: DeserializeOwned>(sources: &Sources, entry: Entry, diags: &mut Diagnostics) -> Option<Spanned<T>> {
-    let wrong = |error| {
-        diags.push(error);
-        diags.lose(Lost::text(sources.text(entry.span), entry.span, true));
-    };
-    entry.read(sources).map_err(wrong).ok()
+    meant(sources, entry.span, true, diags).map(|value| Spanned { value, span: entry.span })
+}
+
+fn meant<T: DeserializeOwned>(sources: &Sources, span: Span, entry: bool, diags: &mut Diagnostics) -> Option<T> {
+    let AsMeant { value, errors, left_out } = read_as_meant(sources, span);
+    errors.into_iter().for_each(|error| diags.push(error));
+    if value.is_none() {
+        diags.lose(Lost::text(sources.text(span), span, entry));
+    } else {
+        left_out.iter().for_each(|field| diags.lose(Lost::part(sources.text(*field), *field)));
+    }
+    value
 }
 
 struct Reader<'a> {

@@ -41,6 +41,11 @@ impl Lost {
         }
         Self { span, held: 0, root: None, names }
     }
+    /// A field with this text, and the names in it.
+    #[must_use]
+    pub fn part(text: &str, span: Span) -> Self {
+        Self { span, held: 0, root: None, names: declared(text) }
+    }
     /// The same as a consequence of something else, by its number among all that was left out.
     #[must_use]
     pub fn because_of(self, root: Option<usize>) -> Self {

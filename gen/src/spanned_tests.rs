@@ -75,3 +75,37 @@ fn reading_nests() {
     let inner: Spanned<Thing> = things[0].later.unwrap().read(&sources).unwrap();
     assert_eq!((inner.list[0].value, sources.place(inner.list[0].span)), (7, "x.ron:1:51".to_string()));
 }
+
+/// Behind a word that is nearly right the rest is read too, and places stay those of the file as it is written.
+#[test]
+fn what_was_meant_is_read() {
+    let text = "(nam: \"a\", lst: [1,\n 2], nobody: (x: [1, \")\"], y: 2), trm: \"é\", later: 7)";
+    let (sources, span) = sources(text);
+    let AsMeant { value, errors, left_out } = read_as_meant::<Thing>(&sources, span);
+    let value = value.unwrap();
+    assert_eq!((value.name.as_str(), sources.text(value.name.span)), ("a", "\"a\""));
+    assert_eq!(value.list.iter().map(|item| sources.place(item.span)).collect::<Vec<_>>(), ["x.ron:1:18", "x.ron:2:2"]);
+    assert_eq!(sources.text(value.term.unwrap().span), "\"é\"");
+    assert_eq!(sources.text(value.later.unwrap().span), "7");
+    assert_eq!(left_out.iter().map(|field| sources.text(*field)).collect::<Vec<_>>(), ["nobody: (x: [1, \")\"], y: 2),"]);
+    let said: Vec<String> = errors.iter().map(|error| format!("{}: {}", sources.place(error.labels[0].span), error.message)).collect();
+    assert_eq!(
+        said,
+        ["x.ron:1:2: unknown field `nam`", "x.ron:1:12: unknown field `lst`", "x.ron:2:6: unknown field `nobody`", "x.ron:2:35: unknown field `trm`"]
+    );
+    assert_eq!(sources.text(errors[3].labels[0].span), "trm");
+}
+
+/// A word whose better neighbour is there too is not guessed, and what is missing still is.
+#[test]
+fn what_was_meant_is_not_guessed() {
+    for (text, said) in [
+        ("(name: \"a\", nam: \"b\", list: [])", "unknown field `nam`"),
+        ("(list: [], term: \"x\")", "field `name` is missing"),
+        ("(name \"a\")", "expected colon"),
+    ] {
+        let (sources, span) = sources(text);
+        let AsMeant { value, errors, .. } = read_as_meant::<Thing>(&sources, span);
+        assert!(value.is_none() && errors.len() == 1 && errors[0].message.contains(said), "{text}: {errors:?}");
+    }
+}

@@ -54,6 +54,19 @@ pub fn read(sources: &Sources, file: FileId) -> Option<Tree> {
     Reader { text, at: 0, file }.value()
 }
 
+/// The end of a field whose name ends at a byte of a text: behind its value and the comma after it. Of a text that is not well formed,
+/// none.
+#[must_use]
+pub fn field_end(text: &str, at: usize) -> Option<usize> {
+    let mut reader = Reader { text, at, file: FileId(0) };
+    if !reader.take(':') {
+        return None;
+    }
+    reader.value()?;
+    reader.take(',');
+    Some(reader.at)
+}
+
 struct Reader<'t> {
     text: &'t str,
     at: usize,
