@@ -30,10 +30,10 @@ fn dtypes(name: &str) -> &'static [&'static str] {
     }
 }
 
-/// Whether an operand's type is the one that the record states under `key`.
-fn typed(operand: &Operand<'_>, record: &Value, key: &str) -> bool {
-    let name = operand.dtype.and_then(|id| TABLES.dtype(id)).map_or("", |dtype| dtype.name);
-    record[key].as_str().is_none_or(|wanted| dtypes(wanted).contains(&name))
+/// Whether an operand takes the type that the record states under `key`.
+fn typed(atom: &'static Atom<'static>, number: u8, record: &Value, key: &str) -> bool {
+    let takes = |name: &&str| TABLES.dtype_named(name).is_some_and(|dtype| atom.takes(number, dtype));
+    record[key].as_str().is_none_or(|wanted| dtypes(wanted).iter().any(|name| takes(name)))
 }
 
 /// Judges one record with every architecture and every spelling that it is for.
@@ -49,11 +49,10 @@ pub fn operand(record: &Value) -> Result<Verdict, String> {
 }
 
 fn one(arch: &'static Arch<'static>, name: &str, record: &Value) -> Result<(), String> {
-    let at = |atom: &'static Atom<'static>, number: u8| atom.operands.get(usize::from(number)).ok_or("no such operand");
     let mut found = None;
     for atom in atoms(arch, name) {
         let shape = atom.matrix.ok_or("no matrix")?;
-        if typed(at(atom, shape.a)?, record, "in_a") && typed(at(atom, shape.b)?, record, "in_b") && typed(at(atom, shape.d)?, record, "out") {
+        if typed(atom, shape.a, record, "in_a") && typed(atom, shape.b, record, "in_b") && typed(atom, shape.d, record, "out") {
             // Forms with other register classes must not say otherwise.
             found = Some(());
             compare(atom, shape, record)?;
