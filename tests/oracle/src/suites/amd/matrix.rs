@@ -33,7 +33,7 @@ fn dtypes(name: &str) -> &'static [&'static str] {
 /// Whether an operand takes the type that the record states under `key`.
 fn typed(atom: &'static Atom<'static>, number: u8, record: &Value, key: &str) -> bool {
     let takes = |name: &&str| TABLES.dtype_named(name).is_some_and(|dtype| atom.takes(number, dtype));
-    record[key].as_str().is_none_or(|wanted| dtypes(wanted).iter().any(|name| takes(name)))
+    record[key].as_str().is_none_or(|wanted| dtypes(wanted).iter().any(takes))
 }
 
 /// Judges one record with every architecture and every spelling that it is for.
