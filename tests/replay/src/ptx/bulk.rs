@@ -8,11 +8,8 @@ use std::collections::VecDeque;
 
 use super::op::{Addr, Src};
 use super::run::{Machine, Run, Warp, lanes};
-use super::tensor::BOX_ALIGN;
-use super::transfer::PARAM_WINDOW;
 use crate::fault::{Clash, FaultKind};
 use crate::report::Space;
-use crate::tensor::map_at;
 
 /// (address, bytes) that copies read.
 type Spans = Vec<(u64, u32)>;
@@ -30,15 +27,7 @@ impl Warp {
         for lane in lanes(on) {
             let thread = self.thread(lane);
             let tile = self.address(m, lane, src)?;
-            let map = map_at(m.params, PARAM_WINDOW, self.address(m, lane, map)?).map_err(|c| c.by(thread))?;
-            let at: Vec<i32> = at.iter().map(|s| self.get(m, lane, *s).map(|c| c.value as i32)).collect::<Run<_>>()?;
-            if at.len() != usize::from(map.rank) {
-                let sentence = format!("{} coordinates, the map has {} dimensions", at.len(), map.rank);
-                return Err(Clash::new(FaultKind::InvalidOperand, sentence).by(thread));
-            }
-            if !tile.is_multiple_of(BOX_ALIGN) {
-                return Err(Clash::new(FaultKind::Misaligned, format!("a box starts at a multiple of {BOX_ALIGN}")).at(tile).by(thread));
-            }
+            let (map, at) = self.boxed(m, lane, tile, map, at)?;
             let row_bytes = usize::from(map.boxed[0]) * usize::from(map.element_bytes);
             for (number, row) in map.rows(&at).into_iter().enumerate() {
                 let mut data = vec![0; row_bytes];

@@ -7,10 +7,10 @@ use super::run::{Machine, Run, Warp, lanes};
 use super::transfer::PARAM_WINDOW;
 use crate::fault::{Clash, FaultKind};
 use crate::report::Space;
-use crate::tensor::map_at;
+use crate::tensor::{TensorMap, map_at};
 
 /// Alignment of a box in shared memory.
-pub(super) const BOX_ALIGN: u64 = 128;
+const BOX_ALIGN: u64 = 128;
 
 fn in_shared(w: &mut Words<'_>) -> Decoded<()> {
     let found = w.pick(|x| ["shared", "shared::cta"].contains(&x).then_some(()));
@@ -111,20 +111,27 @@ impl Warp {
         Ok(true)
     }
 
+    /// The map that an instruction names and where it points it, for a tile at an address.
+    pub(super) fn boxed(&self, m: &Machine<'_, '_>, lane: usize, tile: u64, map: Addr, at: &[Src]) -> Run<(TensorMap, Vec<i32>)> {
+        let thread = self.thread(lane);
+        let map = map_at(m.params, PARAM_WINDOW, self.address(m, lane, map)?).map_err(|c| c.by(thread))?;
+        let at: Vec<i32> = at.iter().map(|s| self.get(m, lane, *s).map(|c| c.value as i32)).collect::<Run<_>>()?;
+        if at.len() != usize::from(map.rank) {
+            let sentence = format!("{} coordinates, the map has {} dimensions", at.len(), map.rank);
+            return Err(Clash::new(FaultKind::InvalidOperand, sentence).by(thread));
+        }
+        if !tile.is_multiple_of(BOX_ALIGN) {
+            return Err(Clash::new(FaultKind::Misaligned, format!("a box starts at a multiple of {BOX_ALIGN}")).at(tile).by(thread));
+        }
+        Ok((map, at))
+    }
+
     pub(super) fn tensor_copy(&mut self, m: &mut Machine<'_, '_>, [dst, map, barrier]: [Addr; 3], at: &[Src], on: u32) -> Run<()> {
         let line = self.site(m).line;
         for lane in lanes(on) {
             let thread = self.thread(lane);
             let (tile, barrier) = (self.address(m, lane, dst)?, self.address(m, lane, barrier)?);
-            let map = map_at(m.params, PARAM_WINDOW, self.address(m, lane, map)?).map_err(|c| c.by(thread))?;
-            let at: Vec<i32> = at.iter().map(|s| self.get(m, lane, *s).map(|c| c.value as i32)).collect::<Run<_>>()?;
-            if at.len() != usize::from(map.rank) {
-                let sentence = format!("{} coordinates, the map has {} dimensions", at.len(), map.rank);
-                return Err(Clash::new(FaultKind::InvalidOperand, sentence).by(thread));
-            }
-            if !tile.is_multiple_of(BOX_ALIGN) {
-                return Err(Clash::new(FaultKind::Misaligned, format!("a box starts at a multiple of {BOX_ALIGN}")).at(tile).by(thread));
-            }
+            let (map, at) = self.boxed(m, lane, tile, map, at)?;
             let row_bytes = usize::from(map.boxed[0]) * usize::from(map.element_bytes);
             let mut rows = Vec::new();
             for row in map.rows(&at) {
