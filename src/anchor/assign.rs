@@ -12,7 +12,7 @@
 use super::book::{Core, Made, Tile};
 use super::group::{Groups, does, memory_of, tile_of};
 use super::legal::{Legal, Notes, Place};
-use super::score::{Candidate, Terms, Verdict};
+use super::score::{Candidate, Parts, Terms, Verdict};
 use super::{Anchoring, full};
 use crate::ir::{AttrValue, Encoding, Op, Program, Type, Value, verify, words};
 use crate::map::{SharedLayout, TileShape};
@@ -237,8 +237,8 @@ impl State<'_, '_> {
         }
         if layout.is_some() {
             let axis = axis_of(program, groups, first);
-            let (bucket, family, verdict) = (Bucket::Memory, Family::Shared, Verdict::Taken);
-            self.notes.push(Candidate { op: first, whole: true, atom: None, memory, axis, bucket, family, layout: chosen.layout, terms, verdict });
+            let (bucket, family, verdict, parts) = (Bucket::Memory, Family::Shared, Verdict::Taken, Parts::default());
+            self.notes.push(Candidate { op: first, whole: true, atom: None, memory, axis, bucket, family, layout: chosen.layout, terms, parts, verdict });
         }
     }
 
@@ -261,7 +261,7 @@ impl State<'_, '_> {
         if let (Some(memory), Some((shape, layout))) = (memory_of(program, first), layout)
             && groups.read_in_place(memory).is_some()
         {
-            sum = self.legal.described(shape, layout, false).ok()?;
+            sum = self.legal.described(shape, layout, false).ok()?.0;
         }
         while let Some(op) = member {
             member = groups.next(op);

@@ -6,7 +6,7 @@
 use super::Workers;
 use super::assign::PLAIN;
 use super::group::{does, memory_of, tile_of};
-use super::score::{Candidate, Terms, Verdict};
+use super::score::{Candidate, Parts, Terms, Verdict};
 use crate::assign::candidates::{Family as Shapes, candidates};
 use crate::assign::evaluate::{EndMap, Setting};
 use crate::assign::matrix::blocked;
@@ -177,6 +177,7 @@ impl<'a, 't> Legal<'a, 't> {
                 family: rule.family,
                 layout: place.layout.map(|(_, layout)| layout),
                 terms: Terms::default(),
+                parts: Parts::default(),
                 verdict: Verdict::Taken,
             };
             let mut offer = |terms: Terms, bulk: bool| {
@@ -187,11 +188,10 @@ impl<'a, 't> Legal<'a, 't> {
             };
             if rule.bulk {
                 let outcome = self.descriptor(program, place, rule);
-                if let Ok(terms) = outcome {
+                if let Ok((terms, _)) = outcome {
                     offer(terms, true);
                 }
-                let (terms, verdict) = outcome.map_or_else(|why| (Terms::default(), why), |terms| (terms, Verdict::Taken));
-                note(Candidate { terms, verdict, ..blank }, &mut room);
+                note(judged(blank, outcome), &mut room);
                 continue;
             }
             if place.memory == Space::Tensor {
@@ -210,12 +210,11 @@ impl<'a, 't> Legal<'a, 't> {
                 } else {
                     Err(Verdict::Spaces { from: mover.from, to: mover.to })
                 };
-                if let Ok(terms) = outcome {
+                if let Ok((terms, _)) = outcome {
                     offer(terms, false);
                 }
                 if room.is_some() {
-                    let (terms, verdict) = outcome.map_or_else(|why| (Terms::default(), why), |terms| (terms, Verdict::Taken));
-                    note(Candidate { atom: Some(mover.atom), terms, verdict, ..blank }, &mut room);
+                    note(Candidate { atom: Some(mover.atom), ..judged(blank, outcome) }, &mut room);
                 }
             }
         }
@@ -239,7 +238,7 @@ impl<'a, 't> Legal<'a, 't> {
         Some((shape, MemoryMap::global(shape, true), start.min(rows).max(element)))
     }
 
-    fn moved(&self, program: &Program<'_, '_>, place: &Place, rule: &CandidateRule, mover: &Mover) -> Result<Terms, Verdict> {
+    fn moved(&self, program: &Program<'_, '_>, place: &Place, rule: &CandidateRule, mover: &Mover) -> Result<(Terms, Parts), Verdict> {
         let form = Verdict::Illegal(Reject::Form);
         let (shape, map, align) = self.map(program, place).ok_or(Verdict::Illegal(Reject::Size))?;
         if align < u32::from(rule.align_bytes) {
@@ -272,11 +271,12 @@ impl<'a, 't> Legal<'a, 't> {
             self.setting.evaluate(mover, ends.0, ends.1, u32::MAX)
         };
         let figures = evaluated.map_err(Verdict::Illegal)?.figures;
-        Ok(Terms { shared: figures.conflicts.transactions.saturating_mul(figures.count), tensor: 0, registers: figures.registers })
+        let parts = Parts { count: figures.count, each: figures.conflicts.transactions, least: figures.conflicts.least };
+        Ok((Terms { shared: parts.each.saturating_mul(parts.count), tensor: 0, registers: figures.registers }, parts))
     }
 
     /// A tile that stays in memory: an operand that a product reads there, or a tiled copy by a tensor map.
-    fn descriptor(&self, program: &Program<'_, '_>, place: &Place, rule: &CandidateRule) -> Result<Terms, Verdict> {
+    fn descriptor(&self, program: &Program<'_, '_>, place: &Place, rule: &CandidateRule) -> Result<(Terms, Parts), Verdict> {
         let (shape, layout) = place.layout.ok_or(Verdict::Descriptor)?;
         let copies = program.role(place.op) == OpRole::Copy;
         if !copies && place.own {
@@ -296,7 +296,7 @@ impl<'a, 't> Legal<'a, 't> {
     }
 
     /// A tile that a descriptor says, of a product's operand or of a copy.
-    pub fn described(&self, shape: TileShape, layout: SharedLayout, copies: bool) -> Result<Terms, Verdict> {
+    pub fn described(&self, shape: TileShape, layout: SharedLayout, copies: bool) -> Result<(Terms, Parts), Verdict> {
         let Setting { tables, arch, .. } = self.setting;
         let post = layout.post;
         let mode = swizzle::modes(tables, arch).find(|mode| match (post, mode.xor) {
@@ -330,7 +330,9 @@ impl<'a, 't> Legal<'a, 't> {
         let bank_span = u64::from(self.shapes.bank_span).max(1);
         let least = shape.bytes().checked_div(bank_span).unwrap_or(0).checked_shr(u32::from(self.setting.warps)).unwrap_or(0);
         let factor = if copies { 1 } else { bank_span.checked_div(span.max(u64::from(mode.atom_bytes)).max(1)).unwrap_or(1).max(1) };
-        Ok(Terms { shared: u32::try_from(least.saturating_mul(factor)).unwrap_or(u32::MAX), tensor: 0, registers: 0 })
+        let count = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+        let parts = Parts { count: count(least), each: count(factor), least: 1 };
+        Ok((Terms { shared: count(least.saturating_mul(factor)), tensor: 0, registers: 0 }, parts))
     }
 
     /// A tile of tensor memory: columns and registers that a lane takes.
@@ -342,6 +344,14 @@ impl<'a, 't> Legal<'a, 't> {
         let bits = shape.bytes().checked_mul(8)?.checked_shr(u32::from(wave).saturating_add(u32::from(warps)))?;
         let cells = u32::try_from(bits.div_ceil(u64::from(memory.cell_bits).max(1))).ok()?;
         Some(Terms { shared: 0, tensor: cells, registers: cells })
+    }
+}
+
+/// A candidate with what judging it came to.
+fn judged(blank: Candidate, outcome: Result<(Terms, Parts), Verdict>) -> Candidate {
+    match outcome {
+        Ok((terms, parts)) => Candidate { terms, parts, ..blank },
+        Err(verdict) => Candidate { verdict, ..blank },
     }
 }
 

@@ -34,7 +34,7 @@ pub use book::{Book, Core, Entry, Made, Tile};
 pub use coalesce::Class;
 pub use group::Node;
 pub use legal::bucket_of;
-pub use score::{Candidate, Terms, Verdict, pick};
+pub use score::{Candidate, Parts, Terms, Verdict, pick};
 
 use crate::assign::mover::Mover;
 use crate::ir::{AttrValue, Program, words};
@@ -114,7 +114,8 @@ fn module_int(program: &Program<'_, '_>, key: &str) -> Option<u32> {
 }
 
 /// The architecture that the caller wishes, or that the module names.
-pub(crate) fn arch_of(program: &Program<'_, '_>, tables: &Tables<'_>, wishes: &Wishes) -> Option<ArchId> {
+#[must_use]
+pub fn arch_of(program: &Program<'_, '_>, tables: &Tables<'_>, wishes: &Wishes) -> Option<ArchId> {
     if wishes.arch.is_some() {
         return wishes.arch;
     }

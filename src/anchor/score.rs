@@ -50,6 +50,17 @@ pub fn pick(candidates: &[Terms], weights: &Weights) -> Option<usize> {
     candidates.iter().enumerate().min_by_key(|(number, terms)| (terms.rank(weights), *number)).map(|(number, _)| number)
 }
 
+/// How a candidate's transactions come about.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
+pub struct Parts {
+    /// Instructions of a warp; of a tile that stays in memory, passes over the banks that it needs at least.
+    pub count: u32,
+    /// Transactions of each.
+    pub each: u32,
+    /// Transactions of each if no two of its slots met in a bank.
+    pub least: u32,
+}
+
 /// Why a candidate was not taken.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -104,6 +115,8 @@ pub struct Candidate {
     pub layout: Option<SharedLayout>,
     /// What it costs, where it is legal.
     pub terms: Terms,
+    /// How its transactions come about; nothing for a layout that was weighed as a whole.
+    pub parts: Parts,
     /// What became of it.
     pub verdict: Verdict,
 }

@@ -127,6 +127,7 @@ Examples:
   lanebook opt kernel.tile --passes remove-conversions,remove-dead-args
   lanebook opt kernel.mlir --loose --passes remove-conversions --print-after-all --trace
   lanebook opt kernel.tile --arch sm_90a --passes assign-layouts --explain
+  lanebook opt kernel.tile --arch sm_90a --passes assign-layouts --explain --figures figures.ron
   lanebook opt kernel.tile --rules mine.ron --passes tidy,remove-conversions
   lanebook opt --list
 
@@ -160,6 +161,9 @@ pub struct Opt {
     /// Say of every candidate layout and instruction what it costs, and why it was not taken
     #[arg(long)]
     pub explain: bool,
+    /// Figures that somebody else gives for instructions: --explain shows them beside the tables', and where the difference comes from
+    #[arg(long, value_name = "FILE", requires = "explain")]
+    pub figures: Option<PathBuf>,
     /// Take descriptors (TMA) for loads, stores and copies wherever they are legal
     #[arg(long)]
     pub prefer_tma: bool,

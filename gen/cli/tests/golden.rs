@@ -27,6 +27,40 @@ fn decisions_and_sequences_of_the_examples() {
     golden("gemm_fp8.sm_90a.report", &compiled("gemm_fp8", "sm_90a", "report", &["--explain"]));
 }
 
+/// Seed 001's two score examples: its own figures (12, 18 and 1) and those of the tables, and where each difference comes from.
+#[test]
+fn figures_of_the_seed_beside_those_of_the_tables() {
+    let explained = |example: &str, arch: &str, figures: &str| {
+        let file = format!("gen/cli/examples/seed_scores.{example}.tile");
+        let ran = run(&["opt", &file, "--arch", arch, "--passes", "assign-layouts", "--explain", "--figures", figures]);
+        ran.fine()
+    };
+    let seed = "gen/cli/examples/seed_scores.ron";
+    golden("seed_scores.free.sm_90a.txt", &explained("free", "sm_90a", seed));
+    golden("seed_scores.bound.sm_90a.txt", &explained("bound", "sm_90a", seed));
+    // Where the tables do have the instruction, and products read registers only.
+    golden("seed_scores.bound.sm_120a.txt", &explained("bound", "sm_120a", seed));
+    // Other figures, another difference.
+    let at = folder("figures");
+    let other = at.join("other.ron");
+    let text = "(from: \"a colleague\", figures: [(candidates: [(name: \"mine\", atom: \"ldmatrix.x2\", transactions: 128, registers: 32), (name: \"none\", atom: \"ldmatrix.x4\", transactions: 3)])])";
+    fs::write(&other, text).expect("figures");
+    let told = explained("bound", "sm_80", &other.display().to_string());
+    let has = |part: &str| assert!(told.contains(part), "{part} is not in\n{told}");
+    has("transactions  16 instructions x 2 = 32 of a warp; declared 128: 4 times as many, as of 4 warps");
+    has("difference    -96 (transactions -96 x 1)");
+    has("difference    +37 (transactions +29 x 1, registers +32 x 0.25)");
+    has("by declared figures: none 3, then mine 136\n");
+    // An operation without a name is meant, too: nothing says which.
+    has("// tiled_store in line 7, figures of a colleague beside");
+    for (wrong, why) in [("ldmatrix.x2", "unknown instruction `ldmatrix.x22`"), ("registers", "unknown field `registerss`")] {
+        fs::write(&other, text.replacen(wrong, &format!("{wrong}{}", wrong.chars().last().expect("a letter")), 1)).expect("figures");
+        let file = other.display().to_string();
+        let ran = run(&["opt", "gen/cli/examples/seed_scores.bound.tile", "--arch", "sm_80", "--passes", "assign-layouts", "--explain", "--figures", &file]);
+        ran.refused(1, &[why, "1 error in "]);
+    }
+}
+
 #[test]
 fn everything_is_the_report_and_the_sequence() {
     let all = compiled("transpose", "sm_80", "all", &[]);

@@ -4,6 +4,7 @@ use crate::commands::compile::{Source, read};
 use crate::output;
 use crate::problem::{Excerpt, Problem, Problems};
 use crate::report::candidates;
+use crate::report::declared::Declared;
 use crate::report::refusal::of_program;
 use crate::tables::{beside, counted};
 use lanebook::anchor::{RoomStorage, Wishes};
@@ -41,6 +42,7 @@ pub fn run(args: &Opt, tables: &Tables<'_>) -> Result<(), Problems> {
     let arch = args.arch.as_deref().map(|name| find(tables, name)).transpose()?;
     let wishes = Wishes { arch, prefer_bulk: args.prefer_tma };
     let options = ir::Options { keep_unknown: args.loose, free_names: args.loose };
+    let declared = args.figures.as_deref().map(|file| Declared::read(tables, file)).transpose()?;
     let mut out = String::new();
     let mut left = args.fuel;
     let mut last = None;
@@ -49,7 +51,7 @@ pub fn run(args: &Opt, tables: &Tables<'_>) -> Result<(), Problems> {
         if let Some(text) = last.take() {
             source = Source { name: format!("{}, as the passes before {pass} left it", file.display()), text };
         }
-        last = Some(one(args, tables, pass, &source, options, wishes, &mut left, &mut out)?);
+        last = Some(one(args, tables, pass, &source, options, wishes, declared.as_ref(), &mut left, &mut out)?);
     }
     if !args.print_after_all {
         match last {
@@ -89,6 +91,7 @@ fn one(
     source: &Source,
     options: ir::Options,
     wishes: Wishes,
+    declared: Option<&Declared>,
     left: &mut u32,
     out: &mut String,
 ) -> Result<String, Problems> {
@@ -126,7 +129,9 @@ fn one(
             }
         }
         if args.explain {
-            out.push_str(&candidates::text(tables, &program, room.candidates, room.dropped));
+            let arch = lanebook::anchor::arch_of(&program, tables, &wishes);
+            let judged = candidates::Judged { candidates: room.candidates, dropped: room.dropped, declared, arch };
+            out.push_str(&candidates::text(tables, &program, &judged));
         }
         if args.print_after_all {
             let _ = writeln!(out, "// ---- after {pass}: {}", counted(stats.applied as usize, "change"));

@@ -1,23 +1,42 @@
 //! Candidates of `opt --explain`: what each layout and instruction costs, and why it was not taken.
+use super::declared::Declared;
 use super::reasons::sentence;
 use crate::table::{Align, Table};
 use lanebook::anchor::{Candidate, Verdict, bucket_of};
 use lanebook::ir::{Op, Program};
 use lanebook::map::SharedLayout;
 use lanebook_layout::PostMap;
-use lanebook_tables::{Family, Space, Tables};
+use lanebook_tables::{ArchId, Family, Space, Tables};
 use std::fmt::Write;
 
+/// Candidates of a pass, and what somebody declared of them.
+pub struct Judged<'j> {
+    /// What the tables say.
+    pub candidates: &'j [Candidate],
+    /// How many more there are.
+    pub dropped: u32,
+    /// What somebody else says.
+    pub declared: Option<&'j Declared>,
+    /// The architecture.
+    pub arch: Option<ArchId>,
+}
+
+/// Quarters as a decimal number.
+pub fn quarters(number: u32) -> String {
+    if number.is_multiple_of(4) { format!("{}", number / 4) } else { format!("{:.2}", f64::from(number) / 4.0) }
+}
+
 /// The candidates, operation by operation, as comments.
-pub fn text(tables: &Tables<'_>, program: &Program<'_, '_>, candidates: &[Candidate], dropped: u32) -> String {
+pub fn text(tables: &Tables<'_>, program: &Program<'_, '_>, judged: &Judged<'_>) -> String {
     let mut out = String::new();
     let weights = &tables.weights;
-    let quarters = |number: u32| if number.is_multiple_of(4) { format!("{}", number / 4) } else { format!("{:.2}", f64::from(number) / 4.0) };
+    let candidates = judged.candidates;
     if !candidates.is_empty() {
         let (shared, tensor, register) = (quarters(weights.shared_transaction), quarters(weights.tensor_cycle), quarters(weights.register));
         let _ = writeln!(
             out,
-            "// score = {shared} x transactions + {tensor} x tensor-memory columns + {register} x registers; transactions of a warp for the whole tile, registers of a lane"
+            "// score = {shared} x transactions + {tensor} x tensor-memory columns + {register} x registers; transactions of a warp for the whole tile \
+             (instructions x those of each), registers of a lane"
         );
     }
     let mut rest = candidates;
@@ -28,8 +47,8 @@ pub fn text(tables: &Tables<'_>, program: &Program<'_, '_>, candidates: &[Candid
         let axis = format!("{:?}", first.axis).to_lowercase();
         let what = if first.whole { "layouts of the group" } else { "instructions" };
         let _ = writeln!(out, "// {}, {what}, axis {axis}, memory {}:", name(program, first.op), space(first.memory));
-        let columns = [("candidate", Align::Left), ("bucket", Align::Left), ("family", Align::Left), ("trans.", Align::Right), ("tensor", Align::Right)];
-        let more = [("regs", Align::Right), ("score", Align::Right), ("", Align::Left)];
+        let columns = [("candidate", Align::Left), ("bucket", Align::Left), ("family", Align::Left), ("inst. x each", Align::Right), ("trans.", Align::Right)];
+        let more = [("tensor", Align::Right), ("regs", Align::Right), ("score", Align::Right), ("", Align::Left)];
         let mut table = Table::new(&columns.into_iter().chain(more).collect::<Vec<_>>());
         for candidate in these {
             let label = match candidate.atom.and_then(|atom| tables.atom(atom)) {
@@ -42,20 +61,25 @@ pub fn text(tables: &Tables<'_>, program: &Program<'_, '_>, candidates: &[Candid
             let figure = |number: u32| if legal { number.to_string() } else { String::new() };
             let terms = candidate.terms;
             let score = if legal { quarters(terms.score(weights)) } else { String::new() };
-            let row = [label, bucket, family(candidate.family).into(), figure(terms.shared), figure(terms.tensor), figure(terms.registers), score];
+            let parts = if legal && candidate.parts.count > 0 { format!("{} x {}", candidate.parts.count, candidate.parts.each) } else { String::new() };
+            let row = [label, bucket, family(candidate.family).into(), parts, figure(terms.shared), figure(terms.tensor), figure(terms.registers), score];
             table.row(row.into_iter().chain([why(tables, candidate.verdict)]));
         }
         for line in table.render(0).lines() {
             let _ = writeln!(out, "//   {line}");
         }
+        if let Some(declared) = judged.declared.filter(|_| !first.whole) {
+            out.push_str(&declared.beside(tables, judged.arch, program, first.op, these));
+        }
     }
-    if dropped > 0 {
-        let _ = writeln!(out, "// {dropped} more candidates are not listed: no room");
+    if judged.dropped > 0 {
+        let _ = writeln!(out, "// {} more candidates are not listed: no room", judged.dropped);
     }
     out
 }
 
-fn name(program: &Program<'_, '_>, op: Op) -> String {
+/// An operation with its result and place.
+pub fn name(program: &Program<'_, '_>, op: Op) -> String {
     let place = program.place(op);
     let value = program.result(op, 0).map(|value| program.value_name(value)).filter(|name| !name.is_empty());
     let result = value.map_or_else(String::new, |name| format!("%{name} = "));
@@ -71,7 +95,8 @@ const fn family(family: Family) -> &'static str {
     }
 }
 
-const fn space(space: Space) -> &'static str {
+/// A kind of memory.
+pub const fn space(space: Space) -> &'static str {
     match space {
         Space::Register => "registers",
         Space::Shared => "shared",
@@ -89,7 +114,8 @@ fn layout(layout: &SharedLayout) -> String {
     }
 }
 
-fn why(tables: &Tables<'_>, verdict: Verdict) -> String {
+/// What became of a candidate.
+pub fn why(tables: &Tables<'_>, verdict: Verdict) -> String {
     match verdict {
         Verdict::Taken => "<- taken".into(),
         Verdict::Dearer => "dearer".into(),
@@ -101,4 +127,9 @@ fn why(tables: &Tables<'_>, verdict: Verdict) -> String {
         Verdict::Bound => "the tile is read from registers, a descriptor delivers none".into(),
         _ => "not taken".into(),
     }
+}
+
+/// Whether an operation's tile is read from registers.
+pub fn bound(candidates: &[Candidate]) -> bool {
+    candidates.iter().any(|candidate| candidate.verdict == Verdict::Bound)
 }

@@ -4,6 +4,7 @@
 mod annotate;
 pub mod candidates;
 mod decisions;
+pub mod declared;
 mod losers;
 mod maps;
 mod reasons;
