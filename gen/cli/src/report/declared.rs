@@ -310,10 +310,13 @@ impl View<'_> {
         }
         let _ = writeln!(out, "//   by declared figures: {}", if order.is_empty() { "nothing".into() } else { order.join(", then ") });
         let taken = self.judged.iter().find(|it| it.verdict == Verdict::Taken && !it.whole);
-        let by = taken.map_or_else(|| "nothing".into(), |it| {
-            let label = it.atom.and_then(|atom| self.tables.atom(atom)).map_or("descriptor", |atom| atom.name());
-            format!("{label} {}", quarters(it.terms.score(weights)))
-        });
+        let by = taken.map_or_else(
+            || "nothing".into(),
+            |it| {
+                let label = it.atom.and_then(|atom| self.tables.atom(atom)).map_or("descriptor", |atom| atom.name());
+                format!("{label} {}", quarters(it.terms.score(weights)))
+            },
+        );
         let _ = writeln!(out, "//   by the tables: {by}");
         out
     }
