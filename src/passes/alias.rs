@@ -2,7 +2,8 @@
 //!
 //! - a view of a view: one view, offsets added;
 //! - a `select` (or an `if`'s result) between parts of one allocation: a view at a selected offset;
-//! - a buffer that a loop carries and that is the same in every iteration: used directly, the loop no longer carries it;
+//! - a buffer that a loop carries and that is the same in every iteration: used directly, the loop no longer carries it; likewise what a
+//!   `while` and pipeline regions hand on ([`handed`](super::handed));
 //! - where the alias has another layout than the allocation: a copy, if nothing writes either while the alias is read.
 //!
 //! Each step takes one hop off the way from a use to its allocation, so the pass ends, after at most as many steps as
@@ -12,6 +13,7 @@ use super::PassError;
 use super::base::{Base, Offset, base, is_allocation, is_buffer, view_offset};
 use super::context::{Context, edit};
 use super::diagnostic::Diagnostic;
+use super::handed;
 use crate::ir::{AttrValue, Def, Literal, Op, Program, Type, Value, words};
 use lanebook_tables::OpRole;
 
@@ -19,13 +21,18 @@ use lanebook_tables::OpRole;
 const COPY_WINDOW: usize = 64;
 
 pub(super) fn run(cx: &mut Context<'_, '_, '_>) -> Result<(), PassError> {
-    cx.push_roles(|role| matches!(role, OpRole::View | OpRole::Select | OpRole::For | OpRole::Parallel | OpRole::If))?;
+    cx.push_roles(|role| {
+        matches!(role, OpRole::View | OpRole::Select | OpRole::For | OpRole::Parallel | OpRole::While | OpRole::If)
+            || matches!(role, OpRole::Produce | OpRole::Consume | OpRole::AgentSwitch)
+    })?;
     while let Some(op) = cx.pop()? {
         match cx.program.role(op) {
             OpRole::View => view(cx, op)?,
             OpRole::Select => select(cx, op)?,
             OpRole::If => branches(cx, op)?,
             OpRole::For | OpRole::Parallel => carried(cx, op)?,
+            OpRole::While => handed::while_loop(cx, op)?,
+            OpRole::Produce | OpRole::Consume | OpRole::AgentSwitch => handed::pipeline(cx, op)?,
             _ => {}
         }
     }
@@ -52,7 +59,7 @@ fn view(cx: &mut Context<'_, '_, '_>, op: Op) -> Result<(), PassError> {
     cx.changed(op)
 }
 
-fn set_offset(cx: &mut Context<'_, '_, '_>, view: Op, offset: Offset) -> Result<(), PassError> {
+pub(super) fn set_offset(cx: &mut Context<'_, '_, '_>, view: Op, offset: Offset) -> Result<(), PassError> {
     let value = match offset {
         Offset::Const(0) => return cx.program.remove_attr(view, words::OFFSET).map_err(edit),
         Offset::Const(number) => AttrValue::Int(number, None),
@@ -235,7 +242,7 @@ fn carried(cx: &mut Context<'_, '_, '_>, op: Op) -> Result<(), PassError> {
 }
 
 /// Whether a value is an argument of a loop.
-fn is_carried(program: &Program<'_, '_>, value: Value) -> bool {
+pub(super) fn is_carried(program: &Program<'_, '_>, value: Value) -> bool {
     matches!(program.def(value), Def::Argument(block, _) if program.owner_of(block).is_some_and(|owner| program.role(owner).is_loop()))
 }
 
@@ -245,10 +252,13 @@ fn report(cx: &mut Context<'_, '_, '_>) {
     while let Some(op) = at {
         let program = &*cx.program;
         let buffers = || program.results(op).filter(|value| is_buffer(&program.type_of(*value))).count();
+        let taken = || program.operands(op).filter(|value| is_buffer(&program.type_of(*value))).count();
         let stays = match program.role(op) {
             OpRole::Select => buffers(),
             OpRole::If => program.results(op).filter(|value| is_buffer(&program.type_of(*value)) && program.is_used(*value)).count(),
-            OpRole::For | OpRole::Parallel | OpRole::While => buffers(),
+            OpRole::For | OpRole::Parallel => buffers(),
+            // Taken and handed on: mostly one buffer under two names.
+            OpRole::While => buffers().max(taken()),
             _ => 0,
         };
         let outside = program.role(op) == OpRole::View && reaches_past(program, op);

@@ -1,5 +1,5 @@
 //! Where a buffer's storage comes from: a root and an offset from it.
-use crate::ir::{AttrValue, Def, Op, Program, Type, Value, words};
+use crate::ir::{AttrValue, Block, Def, Op, Program, Type, Value, words};
 use lanebook_tables::{OpRole, Space};
 
 /// An offset in elements.
@@ -19,6 +19,15 @@ pub(super) struct Base {
 impl Base {
     pub fn is_at(&self, root: Value) -> bool {
         self.root == root && self.offset == Offset::Const(0)
+    }
+    /// `offset` elements further on; `None` if that is the sum of two values, or too large.
+    pub fn then(self, offset: Offset) -> Option<Self> {
+        let offset = match (self.offset, offset) {
+            (Offset::Const(a), Offset::Const(b)) => Offset::Const(a.checked_add(b)?),
+            (Offset::Const(0), other) | (other, Offset::Const(0)) => other,
+            _ => return None,
+        };
+        Some(Self { offset, ..self })
     }
 }
 
@@ -40,11 +49,24 @@ pub(super) fn view_offset(program: &Program<'_, '_>, view: Op) -> Option<Offset>
     }
 }
 
-/// Follows views and copies. Stops before the second offset that is not a number.
+/// Follows views, copies and what pipeline regions of one stage take. Stops before the second offset that is not a number.
 pub(super) fn base(program: &Program<'_, '_>, value: Value) -> Base {
     let mut at = Base { root: value, offset: Offset::Const(0) };
-    while let Some(op) = program.def_op(at.root) {
+    loop {
+        let (op, argument) = match program.def(at.root) {
+            Def::Result(op, _) => (op, None),
+            Def::Argument(block, number) => match program.owner_of(block) {
+                Some(op) => (op, Some((block, number))),
+                None => break,
+            },
+            _ => break,
+        };
         let (next, step) = match program.role(op) {
+            OpRole::Produce | OpRole::Consume | OpRole::AgentSwitch => match argument.and_then(|at| given(program, op, at)) {
+                Some(next) => (next, Offset::Const(0)),
+                None => break,
+            },
+            _ if argument.is_some() => break,
             OpRole::View => match (program.operand(op, 0), view_offset(program, op)) {
                 (Some(next), Some(step)) if same_elements(program, next, at.root) => (next, step),
                 _ => break,
@@ -55,17 +77,19 @@ pub(super) fn base(program: &Program<'_, '_>, value: Value) -> Base {
             },
             _ => break,
         };
-        at.offset = match (at.offset, step) {
-            (Offset::Const(a), Offset::Const(b)) => match a.checked_add(b) {
-                Some(sum) => Offset::Const(sum),
-                None => break,
-            },
-            (Offset::Const(0), other) | (other, Offset::Const(0)) => other,
-            _ => break,
-        };
-        at.root = next;
+        let Some(further) = (Base { root: next, offset: step }).then(at.offset) else { break };
+        at = further;
     }
     at
+}
+
+/// What a pipeline region takes as an argument: its operands one for one, if they are of the arguments' types.
+fn given(program: &Program<'_, '_>, op: Op, (block, number): (Block, u16)) -> Option<Value> {
+    if program.is_stage(op) || program.arguments(block).count() != program.operand_count(op) {
+        return None;
+    }
+    let (value, argument) = (program.operand(op, usize::from(number))?, program.arguments(block).nth(usize::from(number))?);
+    program.same_type(&program.type_of(value), &program.type_of(argument)).then_some(value)
 }
 
 /// Offsets count elements, so both sides need elements of one type.

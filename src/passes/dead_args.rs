@@ -94,7 +94,14 @@ fn while_loop(cx: &mut Context<'_, '_, '_>, op: Op) -> Result<(), PassError> {
 }
 
 /// Takes initial value, argument of the deciding region and yielded value out of a `while`; first the use at `also`.
-fn drop_given(cx: &mut Context<'_, '_, '_>, op: Op, decides: Block, works: Block, number: usize, also: Option<(Op, usize)>) -> Result<(), PassError> {
+pub(super) fn drop_given(
+    cx: &mut Context<'_, '_, '_>,
+    op: Op,
+    decides: Block,
+    works: Block,
+    number: usize,
+    also: Option<(Op, usize)>,
+) -> Result<(), PassError> {
     let back = cx.program.terminator(works);
     let sources = [cx.program.operand(op, number), back.and_then(|back| cx.program.operand(back, number))];
     if let Some((end, at)) = also {

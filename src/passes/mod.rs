@@ -19,7 +19,7 @@
 //! | `propagate` `unify` | conversions: backward through buffers, forward through registers, across regions |
 //! | `slice` | loops in parts |
 //! | `agent` | hand-overs between agents |
-//! | `alias` `base` | allocations behind selects, views and loops |
+//! | `alias` `base` `handed` | allocations behind selects, views, loops and pipeline regions |
 mod agent;
 mod alias;
 mod base;
@@ -28,6 +28,7 @@ mod context;
 mod dead_args;
 mod diagnostic;
 mod error;
+mod handed;
 mod propagate;
 mod slice;
 mod unify;

@@ -4,7 +4,9 @@
 //! - `if`: both arms convert from one layout, or one does and every reader converts to that layout;
 //! - consumer regions of one stage: the region's end converts;
 //! - counted loops: the body converts what it gives to the next iteration, and that converts it back first. The conversions leave the
-//!   loop: one before it, one behind it.
+//!   loop: one before it, one behind it;
+//! - `while` loops: the same for what the working region gives back; and what the deciding region converts to hand it on is handed on
+//!   unconverted when the work, or the reader behind the loop, converts it back first.
 use super::PassError;
 use super::alias::of_role;
 use super::context::{Context, edit};
@@ -14,12 +16,16 @@ use lanebook_tables::{OpId, OpRole};
 
 pub(super) fn run(cx: &mut Context<'_, '_, '_>) -> Result<(), PassError> {
     let Some(convert) = of_role(cx.program, OpRole::Convert) else { return Ok(()) };
-    cx.push_roles(|role| matches!(role, OpRole::If | OpRole::For | OpRole::Parallel | OpRole::Consume))?;
+    cx.push_roles(|role| matches!(role, OpRole::If | OpRole::For | OpRole::Parallel | OpRole::While | OpRole::Consume))?;
     while let Some(op) = cx.pop()? {
         match cx.program.role(op) {
             OpRole::If => passed_out(cx, convert, op, 2)?,
             OpRole::Consume if !cx.program.is_stage(op) => passed_out(cx, convert, op, 1)?,
             OpRole::For | OpRole::Parallel => carried(cx, convert, op)?,
+            OpRole::While => {
+                handed(cx, convert, op)?;
+                taken(cx, convert, op)?;
+            }
             _ => {}
         }
     }
@@ -94,26 +100,89 @@ fn passed_out(cx: &mut Context<'_, '_, '_>, convert: OpId, op: Op, regions: usiz
     Ok(())
 }
 
+/// A value that comes round: who takes it, at which operand of which operation it is given first and again.
+struct Round {
+    argument: Value,
+    /// The first operation of the block that takes it.
+    first: Op,
+    init: (Op, usize),
+    end: (Op, usize),
+}
+
+/// Lets a value that comes round be in the layout that it is given back in before it is converted, if who takes it converts it back.
+fn come_round(cx: &mut Context<'_, '_, '_>, convert: OpId, round: &Round) -> Result<Option<(Type, Type)>, PassError> {
+    let program = &*cx.program;
+    let (Some(yielded), Some(init)) = (program.operand(round.end.0, round.end.1), program.operand(round.init.0, round.init.1)) else { return Ok(None) };
+    let to = program.type_of(round.argument);
+    let Some((_, from)) = unconverted(program, yielded) else { return Ok(None) };
+    // Worth it when the next iteration begins by taking the conversion back.
+    if program.same_type(&from, &to) || !takes_back(program, round.argument, &from) {
+        return Ok(None);
+    }
+    give(cx, convert, round.end.0, round.end.1, from)?;
+    let made = cx.program.insert_before(round.init.0, convert, &[init], &[from]).map_err(edit)?;
+    let Some(init) = cx.program.result(made, 0) else { return Ok(None) };
+    cx.program.set_operand(round.init.0, round.init.1, init).map_err(edit)?;
+    cx.program.set_type(round.argument, from).map_err(edit)?;
+    readers(cx, convert, round.first, round.argument, to, &from)?;
+    Ok(Some((from, to)))
+}
+
+/// Whether a reader of a value converts it to this layout.
+fn takes_back(program: &Program<'_, '_>, value: Value, to: &Type) -> bool {
+    program.uses(value).any(|place| program.user(place).is_some_and(|user| converts_to(program, user, to)))
+}
+
 fn carried(cx: &mut Context<'_, '_, '_>, convert: OpId, op: Op) -> Result<(), PassError> {
     for number in 0..cx.program.results(op).count() {
         let program = &*cx.program;
         let Some(value) = program.carried(op).nth(number) else { continue };
-        let (Some(yielded), Some(result), Some(body)) = (value.yielded, value.result, program.body(op)) else { continue };
+        let (Some(result), Some(body)) = (value.result, program.body(op)) else { continue };
         let (Some(end), Some(first), Some(next)) = (program.terminator(body), program.first(body), program.next(op)) else { continue };
-        let to = program.type_of(value.argument);
-        let Some((_, from)) = unconverted(program, yielded) else { continue };
-        // Worth it when the next iteration begins by taking the conversion back.
-        let undone = program.uses(value.argument).any(|place| program.user(place).is_some_and(|user| converts_to(program, user, &from)));
-        if program.same_type(&from, &to) || !undone {
+        let round = Round { argument: value.argument, first, init: (op, number.saturating_add(3)), end: (end, number) };
+        let Some((from, to)) = come_round(cx, convert, &round)? else { continue };
+        cx.program.set_type(result, from).map_err(edit)?;
+        if cx.program.is_used(result) {
+            back(cx, convert, next, result, to)?;
+        }
+        cx.changed(op)?;
+    }
+    Ok(())
+}
+
+/// What the deciding region of a `while` takes, first from before the loop, then from the working region.
+fn taken(cx: &mut Context<'_, '_, '_>, convert: OpId, op: Op) -> Result<(), PassError> {
+    for number in 0..cx.program.operand_count(op) {
+        let program = &*cx.program;
+        let (Some(decides), Some(works)) = (program.entry(op, 0), program.entry(op, 1)) else { return Ok(()) };
+        let (Some(argument), Some(first)) = (program.arguments(decides).nth(number), program.first(decides)) else { continue };
+        let Some(end) = program.terminator(works) else { continue };
+        if come_round(cx, convert, &Round { argument, first, init: (op, number), end: (end, number) })?.is_some() {
+            cx.changed(op)?;
+        }
+    }
+    Ok(())
+}
+
+/// What the deciding region of a `while` hands to the working region and to the results: it is converted there, as often as before, if
+/// somebody there takes the conversion back.
+fn handed(cx: &mut Context<'_, '_, '_>, convert: OpId, op: Op) -> Result<(), PassError> {
+    for number in 0..cx.program.results(op).count() {
+        let program = &*cx.program;
+        let (Some(decides), Some(works)) = (program.entry(op, 0), program.entry(op, 1)) else { return Ok(()) };
+        let (Some(result), Some(argument)) = (program.result(op, number), program.arguments(works).nth(number)) else { continue };
+        let (Some(end), Some(first), Some(next)) = (program.terminator(decides), program.first(works), program.next(op)) else { continue };
+        let place = number.saturating_add(1);
+        let to = program.type_of(result);
+        let Some((_, from)) = program.operand(end, place).and_then(|value| unconverted(program, value)) else { continue };
+        let wanted = takes_back(program, argument, &from) || takes_back(program, result, &from);
+        if program.same_type(&from, &to) || !wanted {
             continue;
         }
-        give(cx, convert, end, number, from)?;
-        let made = cx.program.insert_before(op, convert, &[value.init], &[from]).map_err(edit)?;
-        let Some(init) = cx.program.result(made, 0) else { continue };
-        cx.program.set_operand(op, number.saturating_add(3), init).map_err(edit)?;
-        cx.program.set_type(value.argument, from).map_err(edit)?;
+        give(cx, convert, end, place, from)?;
+        cx.program.set_type(argument, from).map_err(edit)?;
         cx.program.set_type(result, from).map_err(edit)?;
-        readers(cx, convert, first, value.argument, to, &from)?;
+        readers(cx, convert, first, argument, to, &from)?;
         if cx.program.is_used(result) {
             back(cx, convert, next, result, to)?;
         }

@@ -167,3 +167,17 @@ fn passes() {
         lanebook_fuzz::passes(&random.bytes(16));
     }
 }
+
+/// What the fuzzer once stumbled over, each as it was found: `found/TARGET.NUMBER`.
+#[test]
+fn what_was_found_before() {
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("found")).expect("a folder").map(|e| e.expect("an entry").path()).collect();
+    files.sort();
+    assert!(files.len() >= 4);
+    for file in files {
+        let target = file.file_stem().expect("a name").to_string_lossy().into_owned();
+        let (_, body) = lanebook_fuzz::BODIES.iter().find(|(name, _)| *name == target).unwrap_or_else(|| panic!("no target {target}"));
+        body(&fs::read(&file).expect("it reads"));
+    }
+}

@@ -282,7 +282,7 @@ impl Run<'_, '_, '_> {
             }
             OpRole::Split => match (operands.first(), wanted) {
                 // Elements by turns: the last dimension is the fastest.
-                (Some(whole), Some(shape)) => {
+                (Some(whole), Some(shape)) if self.elements(whole).len() == 2 * shape.iter().product::<usize>() => {
                     let elements = self.elements(whole);
                     let half = |which| Held::Tile(elements.iter().copied().skip(which).step_by(2).collect(), shape.clone());
                     self.set(op, vec![half(0), half(1)]);
@@ -291,7 +291,7 @@ impl Run<'_, '_, '_> {
                 _ => Held::Term(term("split", &operands.iter().map(|held| self.name(held)).collect::<Vec<_>>())),
             },
             OpRole::Join => match (&operands[..], wanted) {
-                ([left, right], Some(shape)) => {
+                ([left, right], Some(shape)) if self.elements(left).len() + self.elements(right).len() == shape.iter().product::<usize>() => {
                     let pairs = self.elements(left).into_iter().zip(self.elements(right));
                     Held::Tile(pairs.flat_map(|(left, right)| [left, right]).collect(), shape)
                 }

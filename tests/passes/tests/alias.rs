@@ -185,3 +185,229 @@ fn views_are_checked_against_their_allocation() {
     stays(&text(-1), &["the view reaches past its allocation"]);
     stays(&text(i64::MAX), &["the view reaches past its allocation"]);
 }
+
+const B: &str = "tensor<64xf16, #smem>";
+
+#[test]
+fn a_while_names_the_allocation_no_more() {
+    // Taken, handed on, given back, as it is or as the allocation itself.
+    for back in ["%q", "%a", "%v"] {
+        becomes(
+            &format!(
+                "%a = alloc_tensor : {B}
+%r = scf.while (%p = %a) : ({B}) -> ({B}) {{
+  use %p : {B}
+  scf.condition(%c) %p : {B}
+}} do {{
+^bb0(%q: {B}):
+  %v = view %q : {B}
+  use %v : {B}
+  scf.yield {back} : {B}
+}}
+use %r : {B}
+"
+            ),
+            &format!(
+                "%a = alloc_tensor : {B}
+scf.while () : () -> () {{
+  use %a : {B}
+  scf.condition(%c)
+}} do {{
+  %v = view %a : {B}
+  use %v : {B}
+}}
+use %a : {B}
+"
+            ),
+            &[],
+        );
+    }
+}
+
+#[test]
+fn a_while_that_carries_numbers_too_keeps_those() {
+    becomes(
+        &format!(
+            "%a = alloc_tensor : tensor<128xf16, #smem>
+%h = view %a {{offset = 64}} : {B}
+%r:2 = scf.while (%i = %n, %p = %h) : (index, {B}) -> ({B}, index) {{
+  %x = view %p : {B}
+  scf.condition(%c) %x, %i : {B}, index
+}} do {{
+^bb0(%q: {B}, %j: index):
+  use %q : {B}
+  %k = index.add %j, 1 : index
+  scf.yield %k, %q : index, {B}
+}}
+use %r#0, %r#1 : {B}, index
+"
+        ),
+        &format!(
+            "%a = alloc_tensor : tensor<128xf16, #smem>
+%_0 = view %a {{offset = 64}} : {B}
+%r = scf.while (%i = %n) : (index) -> (index) {{
+  scf.condition(%c) %i : index
+}} do {{
+^bb0(%j: index):
+  use %_0 : {B}
+  %k = index.add %j, 1 : index
+  scf.yield %k : index
+}}
+use %_0, %r : {B}, index
+"
+        ),
+        &[],
+    );
+}
+
+#[test]
+fn whiles_in_loops_carry_nothing() {
+    becomes(
+        &format!(
+            "%a = alloc_tensor : {B}
+%r = scf.for %i = 0 to %n step 1 iter_args(%s = %a) -> {B} {{
+  %w = scf.while (%p = %s) : ({B}) -> ({B}) {{
+    scf.condition(%c) %p : {B}
+  }} do {{
+  ^bb0(%q: {B}):
+    %u = scf.while (%t = %q) : ({B}) -> ({B}) {{
+      use %t : {B}
+      scf.condition(%d) %t : {B}
+    }} do {{
+    ^bb0(%o: {B}):
+      scf.yield %o : {B}
+    }}
+    scf.yield %u : {B}
+  }}
+  scf.yield %w : {B}
+}}
+use %r : {B}
+"
+        ),
+        &format!(
+            "%a = alloc_tensor : {B}
+scf.for %i = 0 to %n step 1 {{
+  scf.while () : () -> () {{
+    scf.condition(%c)
+  }} do {{
+    scf.while () : () -> () {{
+      use %a : {B}
+      scf.condition(%d)
+    }} do {{
+    }}
+  }}
+}}
+use %a : {B}
+"
+        ),
+        &[],
+    );
+}
+
+#[test]
+fn a_while_whose_buffers_change_places_keeps_them() {
+    stays(
+        &format!(
+            "%a = alloc_tensor : tensor<128xf16, #smem>
+%v = view %a : {B}
+%w = view %a {{offset = 64}} : {B}
+%r:2 = scf.while (%p = %v, %q = %w) : ({B}, {B}) -> ({B}, {B}) {{
+  scf.condition(%c) %p, %q : {B}, {B}
+}} do {{
+^bb0(%s: {B}, %t: {B}):
+  use %s : {B}
+  scf.yield %t, %s : {B}, {B}
+}}
+use %r#0 : {B}
+"
+        ),
+        &[LOST, LOST],
+    );
+    // An allocation of the loop's own is another one every time.
+    stays(
+        &format!(
+            "%r = scf.while () : () -> ({B}) {{
+  %a = alloc_tensor : {B}
+  use %a : {B}
+  scf.condition(%c) %a : {B}
+}} do {{
+^bb0(%s: {B}):
+  use %s : {B}
+}}
+use %r : {B}
+"
+        ),
+        &[LOST],
+    );
+}
+
+#[test]
+fn a_while_hands_on_another_part_than_it_takes() {
+    // The halves are known by place, so both names go; what is chosen inside by a value that is made there stays.
+    becomes(
+        &format!(
+            "%a = alloc_tensor : tensor<128xf16, #smem>
+%v = view %a : {B}
+%r = scf.while (%p = %v) : ({B}) -> ({B}) {{
+  use %p : {B}
+  %w = view %a {{offset = 64}} : {B}
+  scf.condition(%c) %w : {B}
+}} do {{
+^bb0(%s: {B}):
+  use %s : {B}
+  scf.yield %v : {B}
+}}
+use %r : {B}
+"
+        ),
+        &format!(
+            "%a = alloc_tensor : tensor<128xf16, #smem>
+%v = view %a : {B}
+%_0 = view %a {{offset = 64}} : {B}
+scf.while () : () -> () {{
+  use %v : {B}
+  scf.condition(%c)
+}} do {{
+  use %_0 : {B}
+}}
+use %_0 : {B}
+"
+        ),
+        &[],
+    );
+}
+
+#[test]
+fn pipeline_regions_are_traced_through() {
+    becomes(
+        &format!(
+            "%a = alloc_tensor : tensor<128xf16, #smem>
+%v = view %a : {B}
+%r = async.pipeline.consume_one %v : {B} -> {B} {{
+^bb0(%p: {B}):
+  %w = view %a {{offset = 64}} : {B}
+  %s = select %c, %p, %w : {B}
+  use %s : {B}
+  async.pipeline.yield %w : {B}
+}}
+use %r : {B}
+"
+        ),
+        &format!(
+            "%a = alloc_tensor : tensor<128xf16, #smem>
+%v = view %a : {B}
+%_1 = view %a {{offset = 64}} : {B}
+%r = async.pipeline.consume_one %v : {B} -> {B} {{
+^bb0(%p: {B}):
+  %w = view %a {{offset = 64}} : {B}
+  %_3 = select %c, 0, 64
+  %s = view %a {{offset = %_3}} : {B}
+  use %s : {B}
+  async.pipeline.yield %w : {B}
+}}
+use %_1 : {B}
+"
+        ),
+        &[],
+    );
+}

@@ -170,14 +170,60 @@ use %r : {X}
   scf.condition(%k) %d : {Y}
 }} do {{
 ^bb0(%f: {Y}):
-  %j = exp %f : {Y}
-  scf.yield %j : {Y}
+  %h = exp %f : {Y}
+  scf.yield %h : {Y}
 }}
 %_1 = convert_layout %r : {Y} -> {X}
 use %_1 : {X}
 "
         ),
     );
+}
+
+/// Both ways of a `while` are looked at where conversions leave regions, whatever is weighed afterwards: what comes round, and what is
+/// handed on and converted back.
+#[test]
+fn conversions_leave_a_while_before_anything_is_weighed() {
+    let text = |decides: &str, works: &str, after: &str| {
+        format!(
+            "%p = use %q : index -> {X}
+%r = scf.while (%c = %p) : ({X}) -> ({X}) {{
+{decides}  scf.condition(%k) %e : {X}
+}} do {{
+^bb0(%f: {X}):
+{works}  scf.yield %j : {X}
+}}
+{after}"
+        )
+    };
+    let (to, from) = (format!("{X} -> {Y}"), format!("{Y} -> {X}"));
+    // Given back converted, taken back first.
+    let round = text(
+        &format!("  %a = convert_layout %c : {to}\n  %e = use %a : {Y} -> {X}\n"),
+        &format!("  %h = use %f : {X} -> {Y}\n  %j = convert_layout %h : {from}\n"),
+        &format!("use %r : {X}\n"),
+    );
+    let outcome = run(&round, "remove-conversions").expect("it runs");
+    assert!(outcome.steps.contains(&"unify-regions"), "{:?}", outcome.steps);
+    assert_eq!(outcome.text.matches("convert_layout").count(), 1, "{}", outcome.text);
+    assert!(
+        outcome.text.contains(&format!("%_0 = convert_layout %p : {to}\n%r = scf.while (%c = %_0) : ({Y}) -> ({X}) {{\n  %e = use %c")),
+        "{}",
+        outcome.text
+    );
+    // Handed on converted, taken back by the work, by the reader behind the loop, or by both.
+    let decides = format!("  %d = use %c : {X} -> {Y}\n  %e = convert_layout %d : {from}\n");
+    let works = [format!("  %g = convert_layout %f : {to}\n  %j = use %g : {Y} -> {X}\n"), format!("  %j = use %f : {X} -> {X}\n")];
+    let after = [format!("%t = convert_layout %r : {to}\nuse %t : {Y}\n"), format!("use %r : {X}\n")];
+    for (work, reader, left) in [(0, 0, 0), (0, 1, 1), (1, 0, 1)] {
+        let text = text(&decides, &works[work], &after[reader]);
+        let outcome = run(&text, "remove-conversions").expect("it runs");
+        assert!(outcome.steps.contains(&"unify-regions"), "{work} {reader} {:?}\n{}", outcome.steps, outcome.text);
+        assert_eq!(outcome.text.matches("convert_layout").count(), left, "{work} {reader}\n{}", outcome.text);
+    }
+    // Nobody takes it back: nothing to do.
+    let text = text(&decides, &works[1], &after[1]);
+    assert_eq!(run(&text, "remove-conversions").expect("it runs").steps, [] as [&str; 0]);
 }
 
 const HALVES: &str = "#a = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>

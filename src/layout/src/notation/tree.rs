@@ -72,8 +72,7 @@ impl<S: SymNames> Sink for Numbers<'_, S> {
         let at = c.mark();
         let stored = if self.extents {
             self.out.push_leaf(c.extent(self.syms, Expected::NumberOrOpen)?)
-        } else if c.peek() == Some(b'_') {
-            c.eat(b'_');
+        } else if c.eat_name("_") {
             self.out.push_keep()
         } else {
             self.out.push_leaf(c.number(self.syms, Expected::NumberOrOpen)?)

@@ -6,7 +6,7 @@ use super::ttg_table::{KEYS, Key, LISTS};
 use crate::axis::AxisId;
 use crate::linear::{Dims, Hw, Linear, Logical, MAX_BITS};
 use crate::triton::{
-    AmdMfma, AmdWmma, Base, Blocked, Cga, CtaMode, EncodingError, Extents, Few, MAX_RANK, NvidiaMma, NvmmaShared, Order, Padded, Swizzled, TensorMemory,
+    AmdMfma, AmdWmma, Base, Blocked, Cga, CtaMode, EncodingError, Extents, Few, Field, MAX_RANK, NvidiaMma, NvmmaShared, Order, Padded, Swizzled, TensorMemory,
 };
 
 use Key as K;
@@ -128,6 +128,11 @@ impl Values {
         let small = |key: Key, otherwise: u32| u8::try_from(v.number(key, otherwise)).unwrap_or(u8::MAX);
         let medium = |key: Key, otherwise: u32| u16::try_from(v.number(key, otherwise)).unwrap_or(u16::MAX);
         let rank = if v.rank == 0 { 2 } else { u32::from(v.rank) };
+        // Said twice, by a number and by the length of the bases, it must be the same.
+        let said = small(K::Rank, rank);
+        if v.rank != 0 && said != v.rank {
+            return Err(EncodingError::Rank { field: Field::Bases, expected: said, found: v.rank });
+        }
         let swizzled = || -> Result<Swizzled, EncodingError> {
             Ok(Swizzled {
                 vec: v.number(K::Vec, 1),

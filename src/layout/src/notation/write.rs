@@ -55,10 +55,16 @@ pub(super) fn number(out: &mut impl Write, value: Int, syms: &impl SymNames) -> 
 
 /// A stride or offset with its axis; axis `m` is left out.
 pub(super) fn strided(out: &mut impl Write, value: Int, axis: AxisId, axes: &impl AxisNames, syms: &impl SymNames) -> Result<(), PrintError> {
-    number(out, value, syms)?;
     if axis == AxisId::M {
-        return Ok(());
+        // A symbol may be called as an axis is: alone it would be read as that.
+        let mut product = value.syms().iter();
+        let alone = product.next().filter(|_| value.coeff() == 1 && value.is_whole() && product.next().is_none());
+        if alone.and_then(|sym| syms.name(sym)).is_some_and(|name| axes.axis(name).is_some()) {
+            out.write_str("1*")?;
+        }
+        return number(out, value, syms);
     }
+    number(out, value, syms)?;
     if axis.is_basis() {
         for mode in axis.basis_path() {
             out.write_str("@")?;
