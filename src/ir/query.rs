@@ -233,6 +233,12 @@ impl<'t> Program<'_, 't> {
         self.pools.aliases.iter().map(|alias| (alias.name, alias.body))
     }
 
+    /// A hint that hands its operands on as its results, one for one.
+    #[must_use]
+    pub(crate) fn is_paired(&self, op: Op) -> bool {
+        self.role(op) == OpRole::Pragma && self.operand_count(op) == self.results(op).count()
+    }
+
     // ---- loops
     /// The parts of a counted loop.
     #[must_use]

@@ -5,6 +5,7 @@
 //! - consumer regions of one stage: the region's end converts;
 //! - counted loops: the body converts what it gives to the next iteration, and that converts it back first. The conversions leave the
 //!   loop: one before it, one behind it;
+//! - hints that hand operands on as results: each pair of the two takes on the layout that all readers want, the hint stays one;
 //! - `while` loops: the same for what the working region gives back; and what the deciding region converts to hand it on is handed on
 //!   unconverted when the work, or the reader behind the loop, converts it back first.
 use super::PassError;
@@ -16,12 +17,13 @@ use lanebook_tables::{OpId, OpRole};
 
 pub(super) fn run(cx: &mut Context<'_, '_, '_>) -> Result<(), PassError> {
     let Some(convert) = of_role(cx.program, OpRole::Convert) else { return Ok(()) };
-    cx.push_roles(|role| matches!(role, OpRole::If | OpRole::For | OpRole::Parallel | OpRole::While | OpRole::Consume))?;
+    cx.push_roles(|role| matches!(role, OpRole::If | OpRole::For | OpRole::Parallel | OpRole::While | OpRole::Consume | OpRole::Pragma))?;
     while let Some(op) = cx.pop()? {
         match cx.program.role(op) {
             OpRole::If => passed_out(cx, convert, op, 2)?,
             OpRole::Consume if !cx.program.is_stage(op) => passed_out(cx, convert, op, 1)?,
             OpRole::For | OpRole::Parallel => carried(cx, convert, op)?,
+            OpRole::Pragma if cx.program.is_paired(op) => pairs(cx, convert, op)?,
             OpRole::While => {
                 handed(cx, convert, op)?;
                 taken(cx, convert, op)?;
@@ -186,6 +188,36 @@ fn handed(cx: &mut Context<'_, '_, '_>, convert: OpId, op: Op) -> Result<(), Pas
         if cx.program.is_used(result) {
             back(cx, convert, next, result, to)?;
         }
+        cx.changed(op)?;
+    }
+    Ok(())
+}
+
+/// Operands of a hint with the results that they are: if all who read a result convert it alike, the operand is converted instead.
+fn pairs(cx: &mut Context<'_, '_, '_>, convert: OpId, op: Op) -> Result<(), PassError> {
+    for number in 0..cx.program.results(op).count() {
+        let program = &*cx.program;
+        let (Some(value), Some(result)) = (program.operand(op, number), program.result(op, number)) else { continue };
+        let from = program.type_of(result);
+        let reader = program.uses(result).next().and_then(|place| program.user(place));
+        let wanted = reader.and_then(|reader| program.result(reader, 0)).and_then(|read| unconverted(program, read).map(|_| program.type_of(read)));
+        let Some(to) = wanted.filter(|to| !program.same_type(to, &from) && program.same_type(&program.type_of(value), &from)) else { continue };
+        let pinned = program.uses(result).any(|place| program.user(place).is_none_or(|reader| program.is_pinned(op, reader)));
+        if pinned || !all_convert(program, result, &to) {
+            continue;
+        }
+        give(cx, convert, op, number, to)?;
+        cx.program.set_type(result, to).map_err(edit)?;
+        loop {
+            let first = cx.program.uses(result).next();
+            let Some(read) = first.and_then(|place| cx.program.user(place)) else { break };
+            let Some(taken) = cx.program.result(read, 0).filter(|_| converts_to(cx.program, read, &to)) else { break };
+            cx.push_users(taken)?;
+            cx.program.replace_all_uses(taken, result).map_err(edit)?;
+            cx.program.erase(read).map_err(edit)?;
+        }
+        // What another hint hands on may go on from there.
+        cx.push_source(value)?;
         cx.changed(op)?;
     }
     Ok(())

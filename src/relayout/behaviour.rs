@@ -32,6 +32,8 @@ pub(super) enum Kind {
     After(Op, u16),
     /// What regions pass out.
     Branch(Op, u16),
+    /// A hint's operand handed on as its result: there is one such hint, so it is made in one layout.
+    Paired,
 }
 
 impl Kind {
@@ -52,6 +54,7 @@ impl Kind {
             Self::Branch(..) => 11,
             Self::Half => 12,
             Self::Whole => 13,
+            Self::Paired => 14,
         }
     }
     fn of_code(code: u8, program: &Program<'_, '_>, value: Value) -> Option<Self> {
@@ -78,6 +81,7 @@ impl Kind {
             11 => result().map(|(op, number)| Self::Branch(op, number))?,
             12 => Self::Half,
             13 => Self::Whole,
+            14 => Self::Paired,
             _ => return None,
         })
     }
@@ -183,6 +187,7 @@ impl Sheets<'_, '_, '_> {
         match program.role(op) {
             OpRole::For | OpRole::Parallel | OpRole::While => return Kind::After(op, number),
             OpRole::Split if program.results(op).count() == 2 => return Kind::Half,
+            OpRole::Pragma if program.is_paired(op) => return Kind::Paired,
             OpRole::If => return Kind::Branch(op, number),
             OpRole::Consume if !program.is_stage(op) => return Kind::Branch(op, number),
             _ if program.result(op, 1).is_some() || number != 0 => return Kind::Fixed,
@@ -198,7 +203,6 @@ impl Sheets<'_, '_, '_> {
         let transparent = program.layout_trait(op) == LayoutTrait::Transparent;
         match program.role(op) {
             OpRole::Elementwise | OpRole::Index | OpRole::Select | OpRole::Constant if transparent => Kind::Same,
-            OpRole::Pragma if transparent && program.operand_count(op) == 1 => Kind::Same,
             OpRole::Broadcast if !from.is_tile() || from.shape.rank() == to.shape.rank() => Kind::Same,
             OpRole::Broadcast if from.shape.rank().saturating_add(1) == to.shape.rank() => axis().map_or(Kind::Fixed, Kind::Expand),
             OpRole::Reduce if program.operand_count(op) == 1 => axis().map_or(Kind::Fixed, Kind::Reduce),
@@ -238,6 +242,10 @@ impl Sheets<'_, '_, '_> {
             },
             Kind::Passed(op, result) if number == 0 => at(yielded(op, 0, result.saturating_add(1))),
             Kind::Passed(..) => None,
+            Kind::Paired => match program.def(value) {
+                Def::Result(op, result) if number == 0 => at(program.operand_use(op, usize::from(result))),
+                _ => None,
+            },
             Kind::After(op, result) => self.last(op, usize::from(result)).filter(|_| number == 0).map(|argument| (None, argument)),
             Kind::Branch(op, result) => at(yielded(op, number, result)),
             _ => at(program.operand_use(program.def_op(value)?, number)),
@@ -246,7 +254,7 @@ impl Sheets<'_, '_, '_> {
     /// The layout in which an input is wanted so that the value is made in `layout`.
     pub fn need(&mut self, value: Value, kind: Kind, layout: u16, input: Value) -> Result<Option<u16>, ErrorKind> {
         match (kind, self.program.def_op(value)) {
-            (Kind::Same, _) => self.at_shape(layout, input),
+            (Kind::Same | Kind::Paired, _) => self.at_shape(layout, input),
             (Kind::Expand(axis), _) => self.derive(layout, How::Slice(axis)),
             (Kind::Reduce(axis), _) => match self.program.type_of(input).shape.extent(usize::from(axis)) {
                 Some(extent) => self.derive(layout, How::Parent(axis, extent)),
@@ -263,7 +271,7 @@ impl Sheets<'_, '_, '_> {
     /// The layout that a value has when an input is in `layout`.
     pub fn give(&mut self, value: Value, kind: Kind, layout: u16) -> Result<Option<u16>, ErrorKind> {
         match (kind, self.program.def_op(value)) {
-            (Kind::Same, _) => self.at_shape(layout, value),
+            (Kind::Same | Kind::Paired, _) => self.at_shape(layout, value),
             (Kind::Expand(axis), _) => self.derive(layout, How::Parent(axis, 1)),
             (Kind::Reduce(axis), _) => self.derive(layout, How::Slice(axis)),
             (Kind::Permute, Some(op)) => self.derive(layout, How::Permute(op)),
@@ -327,6 +335,7 @@ impl Sheets<'_, '_, '_> {
             OpRole::Reduce if program.operand_count(op) == 1 && program.result(op, 0).is_some_and(|to| !program.type_of(to).is_tile()) => return Reader::Any,
             OpRole::Store if number == 0 && program.operand(op, 1).is_some_and(|to| super::is_on_chip(&program.type_of(to))) => return Reader::Any,
             OpRole::If | OpRole::Consume => None,
+            OpRole::Pragma if program.is_paired(op) => program.result(op, number),
             _ => program.result(op, 0),
         };
         match value {

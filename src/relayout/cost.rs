@@ -128,7 +128,8 @@ impl Sheets<'_, '_, '_> {
             | Kind::Permute
             | Kind::Reshape
             | Kind::Half
-            | Kind::Whole => 0,
+            | Kind::Whole
+            | Kind::Paired => 0,
         })
     }
     /// What making a value in a layout costs where it is made.

@@ -243,6 +243,10 @@ impl<'s> Sheets<'_, 's, '_> {
             if net.arc(SOURCE, b, work).and(net.arc(b, m, convert)).is_none() || (number == 0 && net.arc(b, a, ENDLESS).is_none()) {
                 return Ok(None);
             }
+            // Never in both.
+            if kind == Kind::Paired && net.arc(a, b, ENDLESS).is_none() {
+                return Ok(None);
+            }
             region.before = region.before.saturating_add(u64::from(work));
             if let Some(entry) = self.program.pools.sheet.entries.get_mut(usize::from(entry)) {
                 entry.link = b;

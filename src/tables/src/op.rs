@@ -73,7 +73,7 @@ pub enum OpRole {
     Fence,
     /// Waits for asynchronous work.
     Wait,
-    /// A hint that comes in pairs or alone.
+    /// A hint. With as many results as operands it hands each operand on as its result: the two are a pair, of one layout.
     Pragma,
     /// Ends the function.
     Return,

@@ -103,7 +103,7 @@ impl Text {
     }
     fn step(&mut self, scope: &mut Scope, depth: usize, size: usize, nesting: usize) {
         let layout = self.layout();
-        match self.random.below(if nesting > 0 { 21 } else { 16 }) {
+        match self.random.below(if nesting > 0 { 22 } else { 16 }) {
             0 | 1 => {
                 let (from, to) = (self.pick(&scope.tiles), layout);
                 let new = self.name();
@@ -198,6 +198,14 @@ impl Text {
             16 | 17 => self.counted(scope, depth, size / 2, nesting - 1),
             18 => self.conditional(scope, depth, size / 2, nesting - 1),
             19 => self.branches(scope, depth, size / 2, nesting - 1),
+            20 => {
+                // A hint about two tiles, which it hands on.
+                let (a, b) = (self.tile_in(scope, depth, layout), self.pick(&scope.tiles));
+                let (first, second) = (self.name(), self.name());
+                let types = format!("{}, {}", tile(layout), tile(b.1));
+                self.line(depth, &format!("{first}, {second} = pragma \"unroll\" {a}, {} : {types} -> ({types})", b.0));
+                scope.tiles.extend([(first, layout), (second, b.1)]);
+            }
             _ => {
                 let what = self.pick(&["fence", "use %n : index"]);
                 self.line(depth, what);

@@ -332,6 +332,9 @@ impl Run<'_, '_, '_> {
             }
             OpRole::Index => self.index(op, &operands, &ty),
             OpRole::Pragma if operands.len() == program.results(op).count() => {
+                // What a hint is about is seen: it must stand as often as it did.
+                let parts: Vec<u64> = operands.iter().map(|held| self.name(held)).collect();
+                self.observe("pragma", &parts);
                 self.set(op, operands);
                 return;
             }
