@@ -3,7 +3,7 @@
 use crate::assign::mover::Mover;
 use crate::assign::{Workspace, choose};
 use crate::emit::step::{LoopSpan, Pattern, Step, StepError, Steps, Virtual};
-use crate::emit::{Address, Advance, Context, EmitError, Held, Kernel, Lookup, Param, TextError, Thrift, parameters};
+use crate::emit::{Address, Advance, Context, EmitError, Held, Index, Kernel, Lists, Lookup, Param, TextError, Thrift, parameters};
 use crate::expr::{Arena, Choice, ExprId, Node, Reg, SelectScratch, Selector, SimplifyScratch, Variable};
 use crate::ir::{Op, Program};
 use crate::place::place;
@@ -51,6 +51,7 @@ pub struct Storage<const STEPS: usize, const TUPLES: usize, const NODES: usize, 
     movers: Vec<Mover, 128>,
     movements: Vec<crate::assign::Movement, 48>,
     staged: Vec<crate::assign::Staged, 32>,
+    order: Vec<(u32, u16), { crate::assign::MAX_PRODUCTS }>,
     allocs: Vec<AllocPlan, 16>,
     fragments: Vec<FragmentPlan, 48>,
     globals: Vec<GlobalPlan, 16>,
@@ -68,6 +69,9 @@ pub struct Storage<const STEPS: usize, const TUPLES: usize, const NODES: usize, 
     held: Vec<Held, 48>,
     addresses: Vec<Address, 256>,
     advances: Vec<Advance, 128>,
+    indices: Vec<Index, 64>,
+    settled: Vec<(ExprId, ExprId), 32>,
+    splats: Vec<Held, 16>,
     nodes: Vec<Node, NODES>,
     variables: Vec<Variable, 256>,
     buckets: [ExprId; 256],
@@ -109,6 +113,7 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
             movers: Vec::new(),
             movements: Vec::new(),
             staged: Vec::new(),
+            order: Vec::new(),
             allocs: Vec::new(),
             fragments: Vec::new(),
             globals: Vec::new(),
@@ -126,6 +131,9 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
             held: Vec::new(),
             addresses: Vec::new(),
             advances: Vec::new(),
+            indices: Vec::new(),
+            settled: Vec::new(),
+            splats: Vec::new(),
             nodes: Vec::new(),
             variables: Vec::new(),
             buckets: [ExprId::NONE; 256],
@@ -142,7 +150,7 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
     /// How full the pools are. All of them only grow while a program is compiled, so this is the most that it needed; the
     /// next compile begins again at zero.
     #[must_use]
-    pub fn usage(&self) -> [PoolUse; 28] {
+    pub fn usage(&self) -> [PoolUse; 32] {
         macro_rules! pools {
             ($($pool:ident: $used:expr, $of:expr;)*) => { [$(PoolUse { what: stringify!($pool), used: $used, capacity: $of, bytes: record(&self.$pool) }),*] };
         }
@@ -152,6 +160,7 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
             movers: self.movers.len(), self.movers.capacity();
             movements: self.movements.len(), self.movements.capacity();
             staged: self.staged.len(), self.staged.capacity();
+            order: self.order.len(), self.order.capacity();
             allocs: self.allocs.len(), self.allocs.capacity();
             fragments: self.fragments.len(), self.fragments.capacity();
             globals: self.globals.len(), self.globals.capacity();
@@ -169,6 +178,9 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
             held: self.held.len(), self.held.capacity();
             addresses: self.addresses.len(), self.addresses.capacity();
             advances: self.advances.len(), self.advances.capacity();
+            indices: self.indices.len(), self.indices.capacity();
+            settled: self.settled.len(), self.settled.capacity();
+            splats: self.splats.len(), self.splats.capacity();
             nodes: nodes, self.nodes.capacity();
             variables: self.variables.len(), self.variables.capacity();
             buckets: self.buckets.len(), self.buckets.len();
@@ -183,17 +195,22 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
     /// The storage as views without sizes.
     pub fn scratch(&mut self) -> Scratch<'_> {
         Scratch {
-            movers: self.movers.as_mut_view(),
-            movements: self.movements.as_mut_view(),
-            staged: self.staged.as_mut_view(),
-            allocs: self.allocs.as_mut_view(),
-            fragments: self.fragments.as_mut_view(),
-            globals: self.globals.as_mut_view(),
-            moves: self.moves.as_mut_view(),
-            products: self.products.as_mut_view(),
-            maps: self.maps.as_mut_view(),
-            exchanges: self.exchanges.as_mut_view(),
-            losers: self.losers.as_mut_view(),
+            workspace: Workspace {
+                movers: self.movers.as_mut_view(),
+                movements: self.movements.as_mut_view(),
+                staged: self.staged.as_mut_view(),
+                order: self.order.as_mut_view(),
+            },
+            pools: Pools {
+                allocs: self.allocs.as_mut_view(),
+                fragments: self.fragments.as_mut_view(),
+                globals: self.globals.as_mut_view(),
+                moves: self.moves.as_mut_view(),
+                products: self.products.as_mut_view(),
+                maps: self.maps.as_mut_view(),
+                exchanges: self.exchanges.as_mut_view(),
+                losers: self.losers.as_mut_view(),
+            },
             room: Room {
                 steps: self.steps.as_mut_view(),
                 finished: self.finished.as_mut_view(),
@@ -201,9 +218,14 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
                 patterns: self.patterns.as_mut_view(),
                 loops: self.loops.as_mut_view(),
                 params: self.params.as_mut_view(),
-                held: self.held.as_mut_view(),
-                addresses: self.addresses.as_mut_view(),
-                advances: self.advances.as_mut_view(),
+                lists: Lists {
+                    held: self.held.as_mut_view(),
+                    addresses: self.addresses.as_mut_view(),
+                    advances: self.advances.as_mut_view(),
+                    indices: self.indices.as_mut_view(),
+                    settled: self.settled.as_mut_view(),
+                    splats: self.splats.as_mut_view(),
+                },
                 frame: Frame {
                     nodes: self.nodes.as_mut_view(),
                     variables: self.variables.as_mut_view(),
@@ -229,9 +251,13 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
 
 /// Typed room lent by the caller.
 pub struct Scratch<'s> {
-    movers: &'s mut VecView<Mover>,
-    movements: &'s mut VecView<crate::assign::Movement>,
-    staged: &'s mut VecView<crate::assign::Staged>,
+    workspace: Workspace<'s>,
+    pools: Pools<'s>,
+    room: Room<'s>,
+}
+
+/// What a plan is kept in.
+struct Pools<'s> {
     allocs: &'s mut VecView<AllocPlan>,
     fragments: &'s mut VecView<FragmentPlan>,
     globals: &'s mut VecView<GlobalPlan>,
@@ -240,7 +266,35 @@ pub struct Scratch<'s> {
     maps: &'s mut VecView<MapPlan>,
     exchanges: &'s mut VecView<ExchangePlan>,
     losers: &'s mut VecView<Loser>,
-    room: Room<'s>,
+}
+
+impl<'s> Pools<'s> {
+    /// A plan in which nothing is decided.
+    #[inline(always)]
+    fn plan(self, arch: ArchId) -> Plan<'s> {
+        let Self { allocs, fragments, globals, moves, products, maps, exchanges, losers } = self;
+        Plan {
+            arch,
+            threads: 0,
+            wave: 0,
+            warps: 0,
+            allocs,
+            fragments,
+            globals,
+            moves,
+            products,
+            maps,
+            losers,
+            losers_dropped: 0,
+            completions: 0,
+            completion_offset: 0,
+            exchanges,
+            shared_bytes: 0,
+            shared_align: 16,
+            tensor_columns: 0,
+            tensor_slot: 0,
+        }
+    }
 }
 
 /// What came out.
@@ -276,9 +330,7 @@ struct Room<'s> {
     patterns: &'s mut VecView<Pattern>,
     loops: &'s mut VecView<LoopSpan>,
     params: &'s mut VecView<Param>,
-    held: &'s mut VecView<Held>,
-    addresses: &'s mut VecView<Address>,
-    advances: &'s mut VecView<Advance>,
+    lists: Lists<'s>,
     frame: Frame<'s>,
 }
 
@@ -288,30 +340,9 @@ struct Room<'s> {
 /// Whatever keeps a plan from being made; the program is not changed.
 pub fn plan<'s>(tables: &Tables<'_>, arch: ArchId, program: &Program<'_, '_>, scratch: Scratch<'s>) -> Result<Planned<'s>, Error> {
     let function = program.functions().next().ok_or(Error::NoFunction)?;
-    let Scratch { movers, movements, staged, allocs, fragments, globals, moves, products, maps, exchanges, losers, room } = scratch;
-    let mut plan = Plan {
-        arch,
-        threads: 0,
-        wave: 0,
-        warps: 0,
-        allocs,
-        fragments,
-        globals,
-        moves,
-        products,
-        maps,
-        losers,
-        losers_dropped: 0,
-        completions: 0,
-        completion_offset: 0,
-        exchanges,
-        shared_bytes: 0,
-        shared_align: 16,
-        tensor_columns: 0,
-        tensor_slot: 0,
-    };
-    choose(tables, arch, program, function, &mut plan, &mut Workspace { movers, movements, staged })?;
-    place(tables, program, &mut plan)?;
+    let Scratch { mut workspace, pools, room } = scratch;
+    let mut plan = pools.plan(arch);
+    decide(tables, program, function, &mut plan, &mut workspace)?;
     Ok(Planned { plan, function, room })
 }
 
@@ -319,8 +350,51 @@ pub fn plan<'s>(tables: &Tables<'_>, arch: ArchId, program: &Program<'_, '_>, sc
 ///
 /// # Errors
 /// Whatever keeps the plan or the emission from being made; the program is not changed.
-pub fn compile<'s>(tables: &Tables<'_>, arch: ArchId, program: &Program<'_, '_>, scratch: Scratch<'s>) -> Result<Compiled<'s>, Error> {
-    plan(tables, arch, program, scratch)?.emit(tables, program)
+pub fn compile<'s>(tables: &Tables<'_>, arch: ArchId, program: &Program<'_, '_>, mut scratch: Scratch<'s>) -> Result<Compiled<'s>, Error> {
+    let function = program.functions().next().ok_or(Error::NoFunction)?;
+    let mut plan = scratch.pools.plan(arch);
+    decide(tables, program, function, &mut plan, &mut scratch.workspace)?;
+    // The room stays where it lies: a copy would lie under everything that emission calls.
+    let usage = fill(tables, program, &plan, function, &mut scratch.room)?;
+    Ok(Compiled { plan, steps: scratch.room.finished, patterns: scratch.room.patterns, params: scratch.room.params, usage, function })
+}
+
+/// Chooses and places.
+#[inline(always)]
+fn decide(tables: &Tables<'_>, program: &Program<'_, '_>, function: Op, plan: &mut Plan<'_>, workspace: &mut Workspace<'_>) -> Result<(), Error> {
+    choose(tables, plan.arch, program, function, plan, workspace)?;
+    Ok(place(tables, program, plan)?)
+}
+
+/// Makes the steps of a plan.
+#[inline(never)]
+fn fill(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>, function: Op, room: &mut Room<'_>) -> Result<crate::emit::registers::Usage, Error> {
+    let Room { steps, finished, tuples, patterns, loops, params, lists, frame } = room;
+    let machine = tables.arch(plan.arch).ok_or(PlanError::UnknownArch)?;
+    let isa = tables.isa(machine.isa).ok_or(PlanError::UnknownArch)?;
+    if !parameters(tables, program, function, plan.maps, params) {
+        return Err(EmitError::Capacity { capacity: u32::try_from(params.capacity()).unwrap_or(u32::MAX) }.into());
+    }
+    let lookup = Lookup { tables, arch: machine, isa };
+    let mut thrift = Thrift::None;
+    let usage = loop {
+        let room = Steps::new(steps, tuples, patterns, loops);
+        let walked = walk(lookup, program, plan, function, room, params, lists.again(), frame, thrift);
+        let error = match walked {
+            Ok(()) => match crate::emit::registers::allocate(tables, isa, steps, tuples, patterns, loops) {
+                Ok(usage) => break usage,
+                Err(e) => Error::Emit(EmitError::Step(e)),
+            },
+            Err(e) => e,
+        };
+        // Once more with fewer registers at once, as far as that goes.
+        match (error, thrift.more()) {
+            (Error::Emit(EmitError::Step(StepError::Pool { .. })), Some(more)) => thrift = more,
+            (e, _) => return Err(e),
+        }
+    };
+    crate::emit::finish::finish(tables, machine, isa, steps, patterns, finished).map_err(EmitError::Step)?;
+    Ok(usage)
 }
 
 impl<'s> Planned<'s> {
@@ -328,38 +402,10 @@ impl<'s> Planned<'s> {
     ///
     /// # Errors
     /// What emission could not do, or room that ran out.
-    pub fn emit(self, tables: &Tables<'_>, program: &Program<'_, '_>) -> Result<Compiled<'s>, Error> {
+    pub fn emit(mut self, tables: &Tables<'_>, program: &Program<'_, '_>) -> Result<Compiled<'s>, Error> {
+        let usage = fill(tables, program, &self.plan, self.function, &mut self.room)?;
         let Self { plan, function, room } = self;
-        let Room { steps, finished, tuples, patterns, loops, params, held, addresses, advances, frame } = room;
-        let machine = tables.arch(plan.arch).ok_or(PlanError::UnknownArch)?;
-        let isa = tables.isa(machine.isa).ok_or(PlanError::UnknownArch)?;
-        if !parameters(tables, program, function, plan.maps, params) {
-            return Err(EmitError::Capacity { capacity: u32::try_from(params.capacity()).unwrap_or(u32::MAX) }.into());
-        }
-        let lookup = Lookup { tables, arch: machine, isa };
-        let mut frame = frame;
-        let mut thrift = Thrift::None;
-        let usage = loop {
-            held.clear();
-            addresses.clear();
-            advances.clear();
-            let room = Steps::new(steps, tuples, patterns, loops);
-            let walked = walk(lookup, program, &plan, function, room, params, (held, addresses, advances), frame.again(), thrift);
-            let error = match walked {
-                Ok(()) => match crate::emit::registers::allocate(tables, isa, steps, tuples, patterns, loops) {
-                    Ok(usage) => break usage,
-                    Err(e) => Error::Emit(EmitError::Step(e)),
-                },
-                Err(e) => e,
-            };
-            // Once more with fewer registers at once, as far as that goes.
-            match (error, thrift.more()) {
-                (Error::Emit(EmitError::Step(StepError::Pool { .. })), Some(more)) => thrift = more,
-                (e, _) => return Err(e),
-            }
-        };
-        crate::emit::finish::finish(tables, machine, isa, steps, patterns, finished).map_err(EmitError::Step)?;
-        Ok(Compiled { plan, steps: finished, patterns, params, usage, function })
+        Ok(Compiled { plan, steps: room.finished, patterns: room.patterns, params: room.params, usage, function })
     }
 }
 
@@ -377,24 +423,6 @@ struct Frame<'s> {
     registers: &'s mut [Option<Reg>],
 }
 
-impl Frame<'_> {
-    /// The same room, for one more use.
-    fn again(&mut self) -> Frame<'_> {
-        Frame {
-            nodes: self.nodes,
-            variables: self.variables,
-            buckets: self.buckets,
-            forward: self.forward,
-            uses: self.uses,
-            counts: self.counts,
-            work: self.work,
-            memo: self.memo,
-            choice: self.choice,
-            registers: self.registers,
-        }
-    }
-}
-
 /// From the plan to steps over virtual registers. A frame of its own: what it keeps on the stack is gone before registers
 /// are allocated.
 #[inline(never)]
@@ -406,8 +434,8 @@ fn walk(
     function: Op,
     steps: Steps<'_>,
     params: &VecView<Param>,
-    lists: (&mut VecView<Held>, &mut VecView<Address>, &mut VecView<Advance>),
-    frame: Frame<'_>,
+    lists: Lists<'_>,
+    frame: &mut Frame<'_>,
     thrift: Thrift,
 ) -> Result<(), Error> {
     let tables = lookup.tables;

@@ -37,6 +37,8 @@ pub struct Workspace<'s> {
     pub movements: &'s mut VecView<Movement>,
     /// Global halves of copies that can go through registers.
     pub staged: &'s mut VecView<Staged>,
+    /// Candidates of one product that are left: what each costs by itself, and its number.
+    pub order: &'s mut VecView<(u32, u16)>,
 }
 
 /// The cheapest global half, of one width, of a copy that goes through registers: its load from global memory, or its store
@@ -60,18 +62,25 @@ pub(super) const MAX_REGISTERS: u16 = u8::MAX as u16;
 /// Most registers of a product's input that is never whole.
 pub(super) const MAX_SLICED: u16 = 4 * MAX_REGISTERS;
 /// Most (matrix atom, split over warps) candidates of one product.
-pub(super) const MAX_PRODUCTS: usize = 192;
+pub const MAX_PRODUCTS: usize = 192;
 
 /// The losers of one movement.
 pub(super) struct Record {
-    pub(super) op: Op,
-    pub(super) losers: heapless::Vec<Loser, 64>,
+    pub(super) losers: heapless::Vec<Lost, 64>,
     pub(super) dropped: u32,
+}
+
+/// An atom that lost.
+#[derive(Copy, Clone)]
+pub(super) struct Lost {
+    atom: AtomId,
+    why: Reject,
+    cost: u32,
 }
 
 impl Record {
     pub(super) fn lose(&mut self, atom: AtomId, why: Reject, cost: u32) {
-        if self.losers.push(Loser { op: self.op, what: Candidate::Atom(atom), why, cost }).is_err() {
+        if self.losers.push(Lost { atom, why, cost }).is_err() {
             self.dropped = self.dropped.saturating_add(1);
         }
     }
@@ -144,6 +153,7 @@ pub fn choose(
         movers: workspace.movers,
         movements: workspace.movements,
         staged: workspace.staged,
+        order: workspace.order,
         family: Family { bank_span: 0, widest: 0, run: 0 },
         units: heapless::Vec::new(),
     };
@@ -168,6 +178,7 @@ pub(super) struct Chooser<'a, 't, 'p, 's> {
     pub(super) movers: &'a VecView<Mover>,
     pub(super) movements: &'a mut VecView<Movement>,
     pub(super) staged: &'a mut VecView<Staged>,
+    pub(super) order: &'a mut VecView<(u32, u16)>,
     pub(super) family: Family,
     /// What matrix units read from shared memory.
     pub(super) units: heapless::Vec<UnitUse<'t>, MAX_UNIT_USES>,
@@ -264,11 +275,11 @@ impl Chooser<'_, '_, '_, '_> {
                 Some(alloc) => Some((alloc.layout.map(alloc.shape).ok_or(PlanError::Extents(movement.op))?, alloc.align)),
                 None => None,
             };
-            let mut record = Record { op: movement.op, losers: heapless::Vec::new(), dropped: 0 };
+            let mut record = Record { losers: heapless::Vec::new(), dropped: 0 };
             let recorded = if self.plan.losers.capacity() > 0 { Some(&mut record) } else { None };
             let best = self.best_mover(k, &movement, map.as_ref().map(|(m, a)| (m, *a)), u32::MAX, recorded)?.ok_or(PlanError::Undecided(movement.op))?;
-            for &loser in &record.losers {
-                self.plan.lose(loser);
+            for &Lost { atom, why, cost } in &record.losers {
+                self.plan.lose(Loser { op: movement.op, what: Candidate::Atom(atom), why, cost });
             }
             self.plan.losers_dropped = self.plan.losers_dropped.saturating_add(record.dropped);
             let (from, to) = (self.end(movement.op, movement.from)?, self.end(movement.op, movement.to)?);

@@ -1,6 +1,6 @@
 //! Deciding: matrix atoms with their split over warps, and the width of tiles that no product fixes.
 
-use super::choose::{Chooser, MAX_PRODUCTS, MAX_REGISTERS, MAX_SLICED, MovementEnd, full};
+use super::choose::{Chooser, MAX_REGISTERS, MAX_SLICED, MovementEnd, full};
 use super::evaluate::Setting;
 use super::flow::{across, spread};
 use super::in_shared::MAX_UNIT_USES;
@@ -100,13 +100,13 @@ impl Chooser<'_, '_, '_, '_> {
         let columns = tensor::memory(tables, arch).map_or(0, |memory| u32::from(memory.columns));
         let mut fewest = None;
         let may_stay = home.is_some();
-        let mut order: heapless::Vec<(u32, u16), MAX_PRODUCTS> = heapless::Vec::new();
+        self.order.clear();
         let mut why = self.why_unscaled(op).unwrap_or(PlanError::NoMatrixAtom(op));
         let kept = (self.plan.losers.len(), self.plan.losers_dropped);
         // Inputs of more registers than a tuple has come slice by slice, from a pool that holds no more of them at once: the last resort on a machine.
         // What the assembler would expand is no machine instruction: only where there is none.
         for (native, most) in [(true, MAX_REGISTERS), (true, MAX_SLICED), (false, MAX_REGISTERS)] {
-            if !order.is_empty() {
+            if !self.order.is_empty() {
                 break;
             }
             if most == MAX_SLICED {
@@ -137,16 +137,17 @@ impl Chooser<'_, '_, '_, '_> {
                     continue;
                 }
                 let number = u16::try_from(number).unwrap_or(u16::MAX);
-                order.push((own(&product), number)).map_err(|_| full(PlanPool::Products, MAX_PRODUCTS))?;
+                let capacity = self.order.capacity();
+                self.order.push((own(&product), number)).map_err(|_| full(PlanPool::Products, capacity))?;
             }
         }
         let mut best: Option<(Product, u32, (bool, u8))> = None;
         let mark = self.plan.fragments.len();
         // Cheapest first: once a total undercuts what the rest cost by themselves, they need no look.
-        while let Some(next) = order.iter().enumerate().min_by_key(|(_, entry)| **entry).map(|(at, _)| at) {
-            let Some(&(base, number)) = order.get(next) else { break };
-            let Some(last) = order.pop() else { break };
-            if let Some(place) = order.get_mut(next) {
+        while let Some(next) = self.order.iter().enumerate().min_by_key(|(_, entry)| **entry).map(|(at, _)| at) {
+            let Some(&(base, number)) = self.order.get(next) else { break };
+            let Some(last) = self.order.pop() else { break };
+            if let Some(place) = self.order.get_mut(next) {
                 *place = last;
             }
             let Some(product) = self.candidate(op, usize::from(number)) else { continue };

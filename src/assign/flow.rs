@@ -15,14 +15,57 @@ use lanebook_tables::{LayoutTrait, OpRole};
 /// Most values that wait to be looked at.
 const WAITING: usize = 64;
 
+/// A value that waits, and what says how it is distributed.
+#[derive(Copy, Clone)]
+struct Waiting {
+    value: Value,
+    op: Op,
+    /// The pair that the value's fragment comes from, as an index: a fragment is large, and a list of them larger.
+    from: u16,
+    how: How,
+}
+
+/// How a value's fragment comes from another.
+#[derive(Copy, Clone)]
+enum How {
+    /// It is the same.
+    Same,
+    /// It is the other one transposed.
+    Transposed,
+    /// It is a slice of it, as the operation says.
+    Shaped,
+}
+
+impl How {
+    fn of(self, program: &Program<'_, '_>, op: Op, from: &Fragment) -> Option<Fragment> {
+        match self {
+            Self::Same => Some(*from),
+            Self::Transposed => Some(from.transposed()),
+            Self::Shaped => {
+                let (_, small, how) = shaping(program, op)?;
+                how.of(from, tile_shape(program, small)?)
+            }
+        }
+    }
+}
+
 /// Spreads `fragment` from `value`; new pairs are appended to `fragments`.
 ///
 /// Where element types change on the way, a narrower one is `loose` (a register an element) or packed.
 pub fn spread(program: &Program<'_, '_>, value: Value, fragment: Fragment, loose: bool, fragments: &mut VecView<FragmentPlan>) -> Result<(), PlanError> {
-    let mut waiting: heapless::Vec<(Value, Fragment, Option<Op>), WAITING> = heapless::Vec::new();
+    let mut waiting: heapless::Vec<Waiting, WAITING> = heapless::Vec::new();
     let full = PlanError::Capacity { pool: PlanPool::Worklist, capacity: WAITING as u32 };
-    waiting.push((value, fragment, None)).map_err(|_| full)?;
-    while let Some((value, fragment, from)) = waiting.pop() {
+    let mut next = Some((value, fragment, None));
+    loop {
+        let (value, fragment, from) = match (next.take(), waiting.pop()) {
+            (Some(first), _) => first,
+            (None, Some(Waiting { value, op, from, how })) => {
+                let refuse = PlanError::Conflict { op };
+                let from = fragments.get(usize::from(from)).ok_or(refuse)?;
+                (value, how.of(program, op, &from.fragment).ok_or(refuse)?, Some(op))
+            }
+            (None, None) => return Ok(()),
+        };
         if !is_register_tile(program, value) {
             continue;
         }
@@ -37,26 +80,26 @@ pub fn spread(program: &Program<'_, '_>, value: Value, fragment: Fragment, loose
             return Err(at.map_or(PlanError::Capacity { pool: PlanPool::Fragments, capacity: 0 }, |op| PlanError::Conflict { op }));
         }
         let capacity = u32::try_from(fragments.capacity()).unwrap_or(u32::MAX);
+        let here = u16::try_from(fragments.len()).unwrap_or(u16::MAX);
         fragments.push(FragmentPlan { value, fragment }).map_err(|_| PlanError::Capacity { pool: PlanPool::Fragments, capacity })?;
         if program.constant(value).is_some() {
             continue;
         }
         let mut result = Ok(());
-        let mut send = |value: Option<Value>, fragment: Fragment, op: Op| {
+        let mut send = |value: Option<Value>, how: How, op: Op| {
             // A constant has no distribution of its own: whoever reads it makes it. What a loop or a product starts from is the exception.
             if let Some(value) = value
                 && (program.constant(value).is_none() || matches!(program.role(op), OpRole::Matrix | OpRole::For | OpRole::Yield))
-                && waiting.push((value, fragment, Some(op))).is_err()
+                && waiting.push(Waiting { value, op, from: here, how }).is_err()
             {
                 result = Err(full);
             }
         };
-        backward(program, value, fragment, &mut send);
-        forward(program, value, fragment, &mut send);
+        backward(program, value, &mut send);
+        forward(program, value, &mut send);
         let sliced = shaped(program, value, &fragment, &mut send);
         result.and(sliced)?;
     }
-    Ok(())
 }
 
 /// What the other side of a conversion gets where only one side is decided; `None` when nothing is left to do.
@@ -76,14 +119,16 @@ pub fn across(program: &Program<'_, '_>, function: Op, fragments: &VecView<Fragm
 }
 
 /// From a tile to the smaller ones that are slices of it.
-fn shaped(program: &Program<'_, '_>, value: Value, fragment: &Fragment, send: &mut impl FnMut(Option<Value>, Fragment, Op)) -> Result<(), PlanError> {
+fn shaped(program: &Program<'_, '_>, value: Value, fragment: &Fragment, send: &mut impl FnMut(Option<Value>, How, Op)) -> Result<(), PlanError> {
     let reducers = program.uses(value).filter_map(|place| program.user(place)).filter(|user| program.role(*user) == OpRole::Reduce);
     for op in reducers.chain(program.def_op(value)) {
         let Some((large, small, how)) = shaping(program, op) else { continue };
         if large == value {
             let refuse = PlanError::Conflict { op };
-            let slice = tile_shape(program, small).and_then(|shape| how.of(fragment, shape)).ok_or(refuse)?;
-            send(Some(small), slice, op);
+            if tile_shape(program, small).and_then(|shape| how.of(fragment, shape)).is_none() {
+                return Err(refuse);
+            }
+            send(Some(small), How::Shaped, op);
         }
     }
     Ok(())
@@ -96,20 +141,20 @@ pub fn is_register_tile(program: &Program<'_, '_>, value: Value) -> bool {
 }
 
 /// To where the value comes from.
-fn backward(program: &Program<'_, '_>, value: Value, fragment: Fragment, send: &mut impl FnMut(Option<Value>, Fragment, Op)) {
+fn backward(program: &Program<'_, '_>, value: Value, send: &mut impl FnMut(Option<Value>, How, Op)) {
     match program.def(value) {
         Def::Result(op, number) => match program.role(op) {
             OpRole::For => {
                 if let Some(carried) = program.carried(op).nth(usize::from(number)) {
                     for v in [Some(carried.init), Some(carried.argument), carried.yielded] {
-                        send(v, fragment, op);
+                        send(v, How::Same, op);
                     }
                 }
             }
-            OpRole::Matrix => send(program.operand(op, 2), fragment, op),
+            OpRole::Matrix => send(program.operand(op, 2), How::Same, op),
             _ => match program.layout_trait(op) {
-                LayoutTrait::Transposing => send(program.operand(op, 0), fragment.transposed(), op),
-                LayoutTrait::Transparent => program.operands(op).for_each(|v| send(Some(v), fragment, op)),
+                LayoutTrait::Transposing => send(program.operand(op, 0), How::Transposed, op),
+                LayoutTrait::Transparent => program.operands(op).for_each(|v| send(Some(v), How::Same, op)),
                 _ => {}
             },
         },
@@ -118,7 +163,7 @@ fn backward(program: &Program<'_, '_>, value: Value, fragment: Fragment, send: &
                 && let Some(carried) = usize::from(number).checked_sub(1).and_then(|n| program.carried(owner).nth(n))
             {
                 for v in [Some(carried.init), carried.yielded, carried.result] {
-                    send(v, fragment, owner);
+                    send(v, How::Same, owner);
                 }
             }
         }
@@ -127,7 +172,7 @@ fn backward(program: &Program<'_, '_>, value: Value, fragment: Fragment, send: &
 }
 
 /// To where the value goes.
-fn forward(program: &Program<'_, '_>, value: Value, fragment: Fragment, send: &mut impl FnMut(Option<Value>, Fragment, Op)) {
+fn forward(program: &Program<'_, '_>, value: Value, send: &mut impl FnMut(Option<Value>, How, Op)) {
     for place in program.uses(value) {
         let (Some(user), Some(number)) = (program.user(place), program.operand_number(place)) else { continue };
         match program.role(user) {
@@ -136,24 +181,24 @@ fn forward(program: &Program<'_, '_>, value: Value, fragment: Fragment, send: &m
                     && let Some(carried) = program.carried(owner).nth(number)
                 {
                     for v in [Some(carried.init), Some(carried.argument), carried.result] {
-                        send(v, fragment, user);
+                        send(v, How::Same, user);
                     }
                 }
             }
             OpRole::For => {
                 if let Some(carried) = number.checked_sub(3).and_then(|n| program.carried(user).nth(n)) {
                     for v in [Some(carried.argument), carried.yielded, carried.result] {
-                        send(v, fragment, user);
+                        send(v, How::Same, user);
                     }
                 }
             }
-            OpRole::Matrix if number == 2 => send(program.result(user, 0), fragment, user),
+            OpRole::Matrix if number == 2 => send(program.result(user, 0), How::Same, user),
             OpRole::Matrix => {}
             _ => match program.layout_trait(user) {
-                LayoutTrait::Transposing => send(program.result(user, 0), fragment.transposed(), user),
+                LayoutTrait::Transposing => send(program.result(user, 0), How::Transposed, user),
                 LayoutTrait::Transparent => {
-                    program.results(user).for_each(|v| send(Some(v), fragment, user));
-                    program.operands(user).for_each(|v| send(Some(v), fragment, user));
+                    program.results(user).for_each(|v| send(Some(v), How::Same, user));
+                    program.operands(user).for_each(|v| send(Some(v), How::Same, user));
                 }
                 _ => {}
             },

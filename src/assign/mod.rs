@@ -28,4 +28,4 @@ mod written;
 
 pub(crate) use doer::{PACK, doer, lane_exchange};
 
-pub use choose::{Movement, Staged, Workspace, choose};
+pub use choose::{MAX_PRODUCTS, Movement, Staged, Workspace, choose};

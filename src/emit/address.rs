@@ -173,14 +173,16 @@ impl Context<'_, '_, '_, '_> {
         self.addresses.iter().find(|a| a.op == number && a.side == side && a.key == key).map(|a| a.reg)
     }
 
-    /// Bits of the thread number with what they add, chosen by `pick`.
-    fn thread_bits(&mut self, map: &MemoryMap, fit: &Fit, mix: Mix, pick: fn(crate::map::Column) -> u32) -> Result<Option<ExprId>, EmitError> {
+    /// Bits of the thread number with what they add: bytes, or outer steps if it is `lead` that counts.
+    #[inline(never)]
+    fn thread_bits(&mut self, map: &MemoryMap, fit: &Fit, mix: Mix, lead: bool) -> Result<Option<ExprId>, EmitError> {
         let mut columns: heapless::Vec<BitColumn, 16> = heapless::Vec::new();
         let wave = self.plan.wave;
         let lanes = (0u8..).zip(fit.slots.as_slice());
         let warps = (wave..).zip(fit.warps.as_slice());
         for (bit, &e) in lanes.chain(warps) {
-            let column = pick(map.at(e));
+            let column = map.at(e);
+            let column = if lead { column.lead } else { column.bytes };
             if column != 0 {
                 columns.push(BitColumn { value: self.thread, bit, column }).map_err(|_| EmitError::Capacity { capacity: 16 })?;
             }
@@ -191,10 +193,11 @@ impl Context<'_, '_, '_, '_> {
         Ok(Some(from_bits(&mut self.arena, &columns, mix, 0)?))
     }
 
+    #[inline(never)]
     fn prepare_shared(&mut self, plan: &MovePlan, view: &SideView<'_>, map: &MemoryMap, offset: u32, bytes: u32) -> Result<(), EmitError> {
         use super::step::Purpose;
         let mix = if map.combine == Combine::Xor { Mix::Xor } else { Mix::Add };
-        let mut start = self.thread_bits(map, &plan.fit, mix, |c| c.bytes)?;
+        let mut start = self.thread_bits(map, &plan.fit, mix, false)?;
         let immediate = immediate_start(offset, bytes, view.offset);
         // The tile's start keeps clear of every bit that phases change, so it can be added before them.
         let fixed = match (self.shared_base, offset.wrapping_sub(immediate)) {
@@ -217,6 +220,7 @@ impl Context<'_, '_, '_, '_> {
     }
 
     /// A wave-uniform run: one scalar start, instances by known steps.
+    #[inline(never)]
     fn prepare_run(&mut self, plan: &MovePlan, view: &SideView<'_>, map: &MemoryMap, offset: u32) -> Result<(), EmitError> {
         self.steps.purpose = super::step::Purpose::FirstAddress;
         let mut columns: heapless::Vec<BitColumn, 8> = heapless::Vec::new();
@@ -261,6 +265,7 @@ impl Context<'_, '_, '_, '_> {
         Ok(self.arena.op_const(IndexOp::Mul, stride, element)?)
     }
 
+    #[inline(never)]
     fn prepare_global(&mut self, plan: &MovePlan, view: &SideView<'_>, global: &GlobalPlan, innermost: Option<&Loop>) -> Result<(), EmitError> {
         use super::step::Purpose;
         let op = plan.op;
@@ -270,8 +275,8 @@ impl Context<'_, '_, '_, '_> {
         let outer_bytes = self.outer_bytes(op, global)?;
         let outer = self.index_value(op, global.start.0, innermost)?;
         let inner = self.index_value(op, global.start.1, innermost)?;
-        let outer_lanes = self.thread_bits(&global.map, &plan.fit, Mix::Xor, |c| c.lead)?;
-        let inner_lanes = self.thread_bits(&global.map, &plan.fit, Mix::Xor, |c| c.bytes)?;
+        let outer_lanes = self.thread_bits(&global.map, &plan.fit, Mix::Xor, true)?;
+        let inner_lanes = self.thread_bits(&global.map, &plan.fit, Mix::Xor, false)?;
         let split = view.side.base.is_some();
         let number = u16::try_from(op.index()).unwrap_or(u16::MAX);
         // The wave-uniform part, 64 bits.

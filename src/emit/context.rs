@@ -14,9 +14,6 @@ use lanebook_tables::{AtomId, IndexOp, Role};
 /// Most variables of one kernel: parameters, thread number, loop counters.
 pub const MAX_VARIABLES: usize = 256;
 
-/// Most parameters and loop counters that a kernel uses.
-const MAX_INDICES: usize = 64;
-
 /// Why nothing was emitted.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -93,6 +90,51 @@ pub struct Advance {
     pub bytes: u32,
 }
 
+/// A parameter or loop counter that has a variable.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Index {
+    /// The value.
+    pub value: Value,
+    /// What of it.
+    pub kind: ParamKind,
+    /// The variable's node.
+    pub node: ExprId,
+}
+
+/// A list that is full.
+pub(super) fn full<T>(list: &VecView<T>) -> EmitError {
+    EmitError::Capacity { capacity: u32::try_from(list.capacity()).unwrap_or(u32::MAX) }
+}
+
+/// What emission keeps lists of, in the caller's storage: in frames they would lie under everything that it calls.
+pub struct Lists<'a> {
+    /// Tiles in registers.
+    pub held: &'a mut VecView<Held>,
+    /// Addresses.
+    pub addresses: &'a mut VecView<Address>,
+    /// Advances.
+    pub advances: &'a mut VecView<Advance>,
+    /// Variables of index values: parameters and loop counters.
+    pub indices: &'a mut VecView<Index>,
+    /// Nodes that were given a variable of their own once computed.
+    pub settled: &'a mut VecView<(ExprId, ExprId)>,
+    /// Constants in a register each.
+    pub splats: &'a mut VecView<Held>,
+}
+
+impl Lists<'_> {
+    /// The same lists, empty.
+    pub fn again(&mut self) -> Lists<'_> {
+        self.held.clear();
+        self.addresses.clear();
+        self.advances.clear();
+        self.indices.clear();
+        self.settled.clear();
+        self.splats.clear();
+        Lists { held: self.held, addresses: self.addresses, advances: self.advances, indices: self.indices, settled: self.settled, splats: self.splats }
+    }
+}
+
 /// Everything at once; the walk and the address code are methods on it.
 pub struct Context<'a, 't, 'p, 's> {
     /// Machine.
@@ -116,15 +158,15 @@ pub struct Context<'a, 't, 'p, 's> {
     /// Parameters.
     pub params: &'a VecView<Param>,
     /// Variables of index values: parameters and loop counters.
-    pub indices: heapless::Vec<(Value, ParamKind, ExprId), MAX_INDICES>,
+    pub indices: &'a mut VecView<Index>,
     /// Nodes that were given a variable of their own once computed.
-    pub settled: heapless::Vec<(ExprId, ExprId), 32>,
+    pub settled: &'a mut VecView<(ExprId, ExprId)>,
     /// The thread's number.
     pub thread: ExprId,
     /// Base of the shared segment, if it is not zero.
     pub shared_base: Option<ExprId>,
     /// Constants in a register each.
-    pub splats: heapless::Vec<(Value, Reg), 16>,
+    pub splats: &'a mut VecView<Held>,
     /// Tiles in registers.
     pub held: &'a mut VecView<Held>,
     /// Addresses.
@@ -157,10 +199,11 @@ impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
         scratch: SimplifyScratch<'a>,
         steps: Steps<'a>,
         params: &'a VecView<Param>,
-        (held, addresses, advances): (&'a mut VecView<Held>, &'a mut VecView<Address>, &'a mut VecView<Advance>),
+        lists: Lists<'a>,
         registers: &'a mut [Option<Reg>],
     ) -> Self {
         let thread = ExprId::NONE;
+        let Lists { held, addresses, advances, indices, settled, splats } = lists;
         registers.fill(None);
         Self {
             machine,
@@ -173,11 +216,11 @@ impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
             registers,
             steps,
             params,
-            indices: heapless::Vec::new(),
-            settled: heapless::Vec::new(),
+            indices,
+            settled,
             thread,
             shared_base: None,
-            splats: heapless::Vec::new(),
+            splats,
             held,
             addresses,
             advances,
@@ -231,7 +274,7 @@ impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
 
     /// The variable of a parameter or loop counter.
     pub fn index_of(&self, value: Value, kind: ParamKind) -> Option<ExprId> {
-        self.indices.iter().find(|(v, k, _)| *v == value && *k == kind).map(|(_, _, e)| *e)
+        self.indices.iter().find(|i| i.value == value && i.kind == kind).map(|i| i.node)
     }
 
     /// Makes a parameter available, loading it if it is not there yet.
@@ -272,7 +315,7 @@ impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
         let reg = result.ok_or(StepError::NoAtom(Missing::Frame))?;
         let variable = if wide { Variable::long().uniform() } else { Variable::word().uniform() };
         let node = self.declare(variable, reg)?;
-        self.indices.push((value, kind, node)).map_err(|_| EmitError::Capacity { capacity: MAX_INDICES as u32 })?;
+        self.indices.push(Index { value, kind, node }).map_err(|_| full(self.indices))?;
         Ok(node)
     }
 
@@ -286,12 +329,26 @@ impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
     }
 
     /// Simplifies an expression and computes it into a register.
+    #[inline(never)]
     pub fn compute(&mut self, node: ExprId, place: Place) -> Result<Reg, EmitError> {
+        let node = self.simplified(node)?;
+        self.selected(node, place)
+    }
+
+    /// The expression in its simplest form.
+    #[inline(never)]
+    fn simplified(&mut self, node: ExprId) -> Result<ExprId, EmitError> {
         let mut roots = [node];
         let tables = self.machine.tables;
         let phase = tables.rules.phase_named(super::SIMPLIFY).ok_or(EmitError::Rules)?;
         simplify(&mut self.arena, &tables.rules, phase, &mut roots, &mut self.scratch, &mut self.fuel, |_, _| {}).map_err(EmitError::Simplify)?;
         let [node] = roots;
+        Ok(node)
+    }
+
+    /// The register in which instructions leave an expression's value.
+    #[inline(never)]
+    fn selected(&mut self, node: ExprId, place: Place) -> Result<Reg, EmitError> {
         let mut out = [None];
         self.selector.select(&self.arena, self.registers, &[Want { node, place }], &mut out, &mut self.steps).map_err(EmitError::Select)?;
         let [reg] = out;
@@ -328,8 +385,7 @@ impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
             h.reg = reg;
             return Ok(());
         }
-        let capacity = u32::try_from(self.held.capacity()).unwrap_or(u32::MAX);
-        self.held.push(Held { value, reg }).map_err(|_| EmitError::Capacity { capacity })
+        self.held.push(Held { value, reg }).map_err(|_| full(self.held))
     }
 
     /// A fresh label.

@@ -1,6 +1,6 @@
 //! Loops: entered by a jump to the test at their end, addresses advanced before it.
 
-use super::context::{Context, EmitError};
+use super::context::{Context, EmitError, Index, full};
 use super::lookup::Operand;
 use super::step::{LoopSpan, Missing, Purpose, Slot, StepError, int, slot};
 use super::sync::Open;
@@ -50,7 +50,8 @@ impl Context<'_, '_, '_, '_> {
         }
         let variable = Variable::word().uniform().level(1);
         let node = self.declare(variable, counter)?;
-        self.indices.push((parts.induction, super::kernel::ParamKind::Scalar, node)).map_err(|_| EmitError::Capacity { capacity: 64 })?;
+        let index = Index { value: parts.induction, kind: super::kernel::ParamKind::Scalar, node };
+        self.indices.push(index).map_err(|_| full(self.indices))?;
         let (body, check) = (self.fresh_label(), self.fresh_label());
         let jump = self.machine.isa.branch;
         self.steps.append(jump, &[Slot::Label(check)])?;

@@ -39,7 +39,7 @@ pub use context::{Address, Advance, EmitError, Held, MAX_VARIABLES};
 pub use kernel::{Param, ParamKind, parameter_bytes, parameters};
 pub use text::{Kernel, TextError, write_number, write_signed};
 
-pub(crate) use context::Context;
+pub(crate) use context::{Context, Index, Lists};
 pub(crate) use lookup::Lookup;
 pub(crate) use slices::Thrift;
 

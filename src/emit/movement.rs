@@ -112,6 +112,7 @@ impl Context<'_, '_, '_, '_> {
     }
 
     /// Waits for everything that is open and completes on an object: no loop begins or ends before that.
+    #[inline(never)]
     pub(super) fn wait_for_open(&mut self, open: &mut Open) -> Result<(), EmitError> {
         for number in open.take_waits() {
             self.wait(number)?;

@@ -3,7 +3,7 @@
 //! A repeated tile is no movement: its reader finds each element in the register of the tile that it repeats. A constant is
 //! one register.
 
-use super::context::{Context, EmitError};
+use super::context::{Context, EmitError, Held};
 use super::step::{Purpose, Slot, slot};
 use crate::assign::shape::{Shaping, repeated};
 use crate::expr::Reg;
@@ -78,7 +78,7 @@ impl Context<'_, '_, '_, '_> {
     }
 
     fn splat_of(&self, value: Value) -> Option<Reg> {
-        self.splats.iter().find(|(v, _)| *v == value).map(|(_, reg)| *reg)
+        self.splats.iter().find(|s| s.value == value).map(|s| s.reg)
     }
 
     /// A register full of a constant.
@@ -102,7 +102,7 @@ impl Context<'_, '_, '_, '_> {
         }
         let reg = self.splat(op, value)?;
         // Where there is no room to remember it, each reader fills its own.
-        let _ = self.splats.push((value, reg));
+        let _ = self.splats.push(Held { value, reg });
         Ok(())
     }
 

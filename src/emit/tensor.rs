@@ -247,6 +247,7 @@ impl<'t> Context<'_, 't, '_, '_> {
     }
 
     /// Fetches what a loop has carried in tensor memory.
+    #[inline(never)]
     pub(super) fn fetch_carried(&mut self, carrier: Op, open: &mut Open) -> Result<(), EmitError> {
         for k in 0..self.plan.products.len() {
             let Some(plan) = self.plan.products.get(k).copied() else { continue };

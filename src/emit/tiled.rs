@@ -147,6 +147,7 @@ impl<'t> Context<'_, 't, '_, '_> {
     }
 
     /// What stands before the kernel's end, for copies that may still read shared memory there.
+    #[inline(never)]
     pub(super) fn leave_tiled(&mut self, open: &Open) -> Result<(), EmitError> {
         let (tables, arch) = (self.machine.tables, self.machine.arch);
         let mut done: heapless::Vec<SyncStep<'t>, LAST> = heapless::Vec::new();

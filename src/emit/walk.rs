@@ -4,7 +4,7 @@
 //! jump to that test, so that a loop without iterations is one. A product updates its accumulator in place wherever
 //! nothing else wants the old value.
 
-use super::context::{Context, EmitError};
+use super::context::{Context, EmitError, Index};
 use super::loops::OpenLoop;
 use super::step::Purpose;
 use super::sync::Open;
@@ -16,8 +16,9 @@ const MAX_DEPTH: usize = 4;
 
 impl Context<'_, '_, '_, '_> {
     /// Emits a whole function.
+    #[inline(never)]
     pub fn function(&mut self, function: Op) -> Result<(), EmitError> {
-        let mut open = Open::default();
+        let open = &mut Open::default();
         self.enter()?;
         self.make_completions()?;
         self.enter_tensor(function)?;
@@ -27,7 +28,7 @@ impl Context<'_, '_, '_, '_> {
             self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
             match self.program.role(op) {
                 OpRole::For => {
-                    let entered = self.enter_loop(op, &mut open)?;
+                    let entered = self.enter_loop(op, open)?;
                     loops.push(entered).map_err(|_| EmitError::Capacity { capacity: MAX_DEPTH as u32 })?;
                     at = self.program.first(entered.parts.body);
                     continue;
@@ -35,18 +36,18 @@ impl Context<'_, '_, '_, '_> {
                 OpRole::Load if self.plan.is_absorbed(op) => {}
                 OpRole::Copy | OpRole::Load | OpRole::Store => {
                     let innermost = loops.last().map(|l| l.parts);
-                    self.movement(op, innermost.as_ref(), &mut open)?;
+                    self.movement(op, innermost.as_ref(), open)?;
                 }
-                OpRole::Matrix => self.product(op, &mut open)?,
+                OpRole::Matrix => self.product(op, open)?,
                 OpRole::Elementwise => self.elementwise(op)?,
                 OpRole::Transpose => self.rename(op)?,
-                OpRole::Convert => self.convert(op, &mut open)?,
-                OpRole::Reduce => self.reduce(op, &mut open)?,
+                OpRole::Convert => self.convert(op, open)?,
+                OpRole::Reduce => self.reduce(op, open)?,
                 OpRole::Constant => self.constant(op)?,
                 OpRole::Broadcast | OpRole::Alloc | OpRole::Return | OpRole::Index => {}
                 OpRole::Yield => {
                     if let Some(l) = loops.last().copied() {
-                        self.leave_loop(&l, &mut open)?;
+                        self.leave_loop(&l, open)?;
                         let _ = loops.pop();
                         if !loops.is_empty() {
                             // What was computed inside an outer loop need not have been computed after it.
@@ -54,7 +55,7 @@ impl Context<'_, '_, '_, '_> {
                             self.settled.clear();
                             self.remember_variables();
                         }
-                        self.fetch_carried(l.parts.op, &mut open)?;
+                        self.fetch_carried(l.parts.op, open)?;
                         at = self.program.next(l.parts.op);
                         continue;
                     }
@@ -66,8 +67,8 @@ impl Context<'_, '_, '_, '_> {
         if !loops.is_empty() {
             return Err(EmitError::Unplanned(function));
         }
-        self.wait_for_open(&mut open)?;
-        self.leave_tiled(&open)?;
+        self.wait_for_open(open)?;
+        self.leave_tiled(open)?;
         self.leave_tensor(function)?;
         self.steps.purpose = Purpose::Control;
         let end = self.machine.isa.end;
@@ -76,7 +77,7 @@ impl Context<'_, '_, '_, '_> {
 
     fn remember_variables(&mut self) {
         for k in 0..self.indices.len() {
-            if let Some(&(_, _, node)) = self.indices.get(k)
+            if let Some(&Index { node, .. }) = self.indices.get(k)
                 && let Some(crate::expr::Expr::Var(var)) = self.arena.get(node)
                 && let Some(Some(reg)) = self.registers.get(var.index())
             {

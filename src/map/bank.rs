@@ -43,12 +43,23 @@ const MAX_WORDS: usize = 256;
 /// than 256 words).
 #[must_use]
 pub fn count_conflicts(map: &MemoryMap, access: Access<'_>, model: &BankModel<'_>) -> Option<Conflicts> {
+    count_within(map, access, model, u32::MAX)
+}
+
+/// [`count_conflicts`] up to a number of transactions: what takes more has more in the answer, but not all.
+pub(crate) fn count_within(map: &MemoryMap, access: Access<'_>, model: &BankModel<'_>, most: u32) -> Option<Conflicts> {
     let bank_bytes = u32::from(model.bank_bytes);
     let banks = u32::from(model.banks);
     if bank_bytes == 0 || banks == 0 || banks > 64 {
         return None;
     }
-    count_by_rank(map, access, model).or_else(|| count_each(map, access, model))
+    // A group takes one at the least.
+    let present = present(access);
+    let groups = model.groups.iter().filter(|group| **group & present != 0).fold(0u32, |n, _| n.saturating_add(1));
+    if groups > most {
+        return Some(Conflicts { transactions: groups, least: groups });
+    }
+    count_by_rank(map, access, model).or_else(|| count_each(map, access, model, most.saturating_sub(groups)))
 }
 
 /// The slots that an access has, as a set.
@@ -59,6 +70,7 @@ fn present(access: Access<'_>) -> u64 {
 
 /// The count by linear algebra over bits: a group that is a coset of lanes touches a coset of words. `2^rank` words, spread
 /// evenly over `2^(rank of the bank bits)` banks.
+#[inline(never)]
 pub(super) fn count_by_rank(map: &MemoryMap, access: Access<'_>, model: &BankModel<'_>) -> Option<Conflicts> {
     let (bank_bytes, banks) = (u32::from(model.bank_bytes), u32::from(model.banks));
     let words_per_slot = u32::from(access.slot_bytes).div_ceil(bank_bytes.max(1)).max(1);
@@ -104,23 +116,22 @@ pub(super) fn count_by_rank(map: &MemoryMap, access: Access<'_>, model: &BankMod
 
 /// Dimension of the words that a coset of lanes touches, and of their banks; `None` if the lanes are no coset.
 fn ranks(lanes: u64, words: &[u32; 6], words_per_slot: u32, bank_mask: u32) -> Option<(u32, u32)> {
-    let first = lanes.trailing_zeros();
-    let (mut lane_span, mut word_span, mut bank_span) = (Span::new(), Span::new(), Span::new());
+    // Lanes as differences from the first: a coset if and only if they are all the sums of a few of them.
+    let lanes = shifted(lanes, lanes.trailing_zeros());
+    let (mut word_span, mut bank_span) = (Span::new(), Span::new());
     let mut piece = 1u32;
     while piece < words_per_slot {
         let _ = (word_span.add(piece), bank_span.add(piece & bank_mask));
         piece = piece.checked_shl(1)?;
     }
-    let mut rest = lanes;
-    while rest != 0 {
-        let lane = rest.trailing_zeros() ^ first;
-        rest &= rest.wrapping_sub(1);
-        if lane_span.add(lane) {
-            let word = words.iter().enumerate().fold(0, |sum, (bit, word)| if (lane >> bit) & 1 == 1 { sum ^ word } else { sum });
-            let _ = (word_span.add(word), bank_span.add(word & bank_mask));
-        }
+    let mut sums = 1u64;
+    while lanes & !sums != 0 {
+        let lane = (lanes & !sums).trailing_zeros();
+        sums |= shifted(sums, lane);
+        let word = words.iter().enumerate().fold(0, |sum, (bit, word)| if (lane >> bit) & 1 == 1 { sum ^ word } else { sum });
+        let _ = (word_span.add(word), bank_span.add(word & bank_mask));
     }
-    if 1u32.checked_shl(lane_span.rank) == Some(lanes.count_ones()) { Some((word_span.rank, bank_span.rank)) } else { None }
+    (sums == lanes).then_some((word_span.rank, bank_span.rank))
 }
 
 /// A vector space over bits.
@@ -150,15 +161,17 @@ impl Span {
     }
 }
 
-/// The count word by word.
-pub(super) fn count_each(map: &MemoryMap, access: Access<'_>, model: &BankModel<'_>) -> Option<Conflicts> {
+/// The count word by word, given up after a group with which more than `extra` transactions are lost.
+#[inline(never)]
+pub(super) fn count_each(map: &MemoryMap, access: Access<'_>, model: &BankModel<'_>, extra: u32) -> Option<Conflicts> {
     let bank_bytes = u32::from(model.bank_bytes);
     let banks = u32::from(model.banks);
-    let words_per_slot = u32::from(access.slot_bytes).div_ceil(bank_bytes).max(1);
+    let words_per_slot = u32::from(access.slot_bytes).div_ceil(bank_bytes.max(1)).max(1);
     let addresses = slot_addresses(map, access.slots);
     let present = present(access);
     let mut seen = BankWords::new();
     let mut out = Conflicts::default();
+    let mut lost = 0u32;
     for &group in model.groups {
         seen.clear();
         let mut rest = group & present;
@@ -177,22 +190,32 @@ pub(super) fn count_each(map: &MemoryMap, access: Access<'_>, model: &BankModel<
         let least = u32::from(seen.len).saturating_add(banks.saturating_sub(1)).checked_div(banks)?.max(1);
         out.transactions = out.transactions.saturating_add(seen.worst);
         out.least = out.least.saturating_add(least);
+        lost = lost.saturating_add(seen.worst.saturating_sub(1));
+        if lost > extra {
+            // Whatever the other groups take, they take one each.
+            out.transactions = u32::MAX;
+            break;
+        }
     }
     Some(out)
 }
 
 /// Whether one set of lanes is the other with every lane number XORed by one constant.
 fn is_shift(a: u64, b: u64) -> bool {
-    let by = a.trailing_zeros() ^ b.trailing_zeros();
+    shifted(a, a.trailing_zeros() ^ b.trailing_zeros()) == b
+}
+
+/// The set with every number in it XORed by one constant.
+fn shifted(set: u64, by: u32) -> u64 {
     let halves = [0x5555_5555_5555_5555, 0x3333_3333_3333_3333, 0x0f0f_0f0f_0f0f_0f0f, 0x00ff_00ff_00ff_00ff, 0x0000_ffff_0000_ffff, 0x0000_0000_ffff_ffff];
-    let mut moved = a;
+    let mut moved = set;
     for (bit, half) in halves.into_iter().enumerate() {
         if (by >> bit) & 1 == 1 {
             let step = 1u32.wrapping_shl(bit as u32);
             moved = ((moved & half).wrapping_shl(step)) | (moved.wrapping_shr(step) & half);
         }
     }
-    moved == b
+    moved
 }
 
 /// Address of each slot: each from the one without its lowest bit, as long as no two slot bits share an element bit.
@@ -225,15 +248,17 @@ fn slot_addresses(map: &MemoryMap, slots: &Columns<u32, 6>) -> [u32; 64] {
 struct BankWords {
     /// First word of each bank's chain, as a position plus one.
     heads: [u16; 64],
-    /// Word and next position plus one.
-    words: [(u32, u16); MAX_WORDS],
+    /// The words.
+    words: [u32; MAX_WORDS],
+    /// For each the next position plus one.
+    next: [u16; MAX_WORDS],
     len: u16,
     worst: u32,
 }
 
 impl BankWords {
     fn new() -> Self {
-        Self { heads: [0; 64], words: [(0, 0); MAX_WORDS], len: 0, worst: 0 }
+        Self { heads: [0; 64], words: [0; MAX_WORDS], next: [0; MAX_WORDS], len: 0, worst: 0 }
     }
 
     fn clear(&mut self) {
@@ -246,14 +271,16 @@ impl BankWords {
         let head = self.heads.get_mut(bank as usize)?;
         let (mut at, mut depth) = (*head, 1u32);
         while at != 0 {
-            let (other, next) = *self.words.get(usize::from(at.wrapping_sub(1)))?;
-            if other == word {
+            let place = usize::from(at.wrapping_sub(1));
+            if *self.words.get(place)? == word {
                 return Some(());
             }
-            at = next;
+            at = *self.next.get(place)?;
             depth = depth.wrapping_add(1);
         }
-        *self.words.get_mut(usize::from(self.len))? = (word, *head);
+        let place = usize::from(self.len);
+        *self.words.get_mut(place)? = word;
+        *self.next.get_mut(place)? = *head;
         self.len = self.len.checked_add(1)?;
         *head = self.len;
         self.worst = self.worst.max(depth);

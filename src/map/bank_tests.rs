@@ -36,7 +36,7 @@ fn ranks_count_what_words_count() {
                 for banks in [32, 64] {
                     let model = BankModel { name: "", banks, bank_bytes: 4, groups, status: Status::Assumed, sources: &[] };
                     let access = Access { slots: &slots, slot_bytes };
-                    let each = count_each(&map, access, &model).unwrap();
+                    let each = count_each(&map, access, &model, u32::MAX).unwrap();
                     if let Some(found) = count_by_rank(&map, access, &model) {
                         assert_eq!(found, each, "{layout:?} {slots:?} {slot_bytes} {groups:x?} {banks}");
                         agreed += 1;

@@ -314,7 +314,7 @@ impl Reader<'_, '_> {
                 return Err(self.text.error_at(at, Expected::Congruent));
             }
             self.values.rank = len;
-            let mut basis = Listed { key: key as u8, at: [0; MAX_RANK] };
+            let mut basis = Listed { key: key as u32, at: [0; MAX_RANK] };
             for (slot, v) in basis.at.iter_mut().zip(row.iter()) {
                 *slot = v;
             }

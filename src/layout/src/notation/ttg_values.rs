@@ -17,7 +17,8 @@ pub(super) const WMMA_SHAPE: [u32; 3] = [16, 16, 16];
 /// A basis with the key that it belongs to.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Listed {
-    pub(super) key: u8,
+    /// As a word: without padding a list of these is cleared where it lies.
+    pub(super) key: u32,
     pub(super) at: [u32; MAX_RANK],
 }
 
@@ -71,7 +72,7 @@ impl Values {
     }
 
     fn of(&self, key: Key) -> impl Iterator<Item = [u32; MAX_RANK]> + '_ {
-        self.all().iter().filter(move |b| b.key == key as u8).map(|b| b.at)
+        self.all().iter().filter(move |b| b.key == key as u32).map(|b| b.at)
     }
 
     fn short<const N: usize>(&self, key: Key) -> Result<Few<[u16; MAX_RANK], N>, EncodingError> {

@@ -8,7 +8,8 @@ use crate::linear::{Dims, Hw, Linear, Logical, MAX_BITS};
 /// One input bit: which input dimension it belongs to, and where it goes in each logical dimension.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Basis {
-    pub(super) input: u8,
+    /// One of the four below, as a word: without padding a list of these is cleared where it lies.
+    pub(super) input: u32,
     pub(super) at: [u32; MAX_RANK],
 }
 
@@ -148,7 +149,8 @@ pub(super) struct Bases {
 }
 
 impl Bases {
-    /// No bit and no dimension; see [`Bases::begin`].
+    /// No bit and no dimension; see [`Bases::begin`]. In a frame of its own: a list is made beside where it goes.
+    #[inline(never)]
     pub(super) fn new() -> Self {
         Self { list: [Basis::default(); MAX_BITS], len: 0, bits: Bits { of: [0; MAX_RANK], rank: 0 }, order: Few::new() }
     }
@@ -173,7 +175,7 @@ impl Bases {
     pub(super) fn push(&mut self, input: u8, at: [u32; MAX_RANK]) -> Result<(), EncodingError> {
         let max = MAX_BITS as u16;
         let slot = self.list.get_mut(self.len).ok_or(EncodingError::TooMany { max })?;
-        *slot = Basis { input, at };
+        *slot = Basis { input: u32::from(input), at };
         self.len = self.len.saturating_add(1);
         for (bits, value) in self.bits.of.iter_mut().zip(&at) {
             *bits = (*bits).max(width(*value));
@@ -190,7 +192,7 @@ impl Bases {
         if value == 0 {
             return Err(EncodingError::Layout(crate::error::Error::Overflow));
         }
-        *slot = Basis { input, at: [0; MAX_RANK] };
+        *slot = Basis { input: u32::from(input), at: [0; MAX_RANK] };
         if let Some(place) = slot.at.get_mut(dim) {
             *place = value;
         }
@@ -288,7 +290,7 @@ impl Bases {
                 *v &= mask;
             }
             let gone = basis.at != whole && basis.at.iter().all(|v| *v == 0);
-            if drop_registers && gone && basis.input == REGISTER {
+            if drop_registers && gone && basis.input == u32::from(REGISTER) {
                 continue;
             }
             if let Some(slot) = self.list.get_mut(kept) {
@@ -306,7 +308,7 @@ impl Bases {
             let Some(basis) = self.list.get(k).copied() else {
                 continue;
             };
-            if basis.input == REGISTER && basis.at.iter().all(|v| *v == 0) {
+            if basis.input == u32::from(REGISTER) && basis.at.iter().all(|v| *v == 0) {
                 continue;
             }
             if let Some(slot) = self.list.get_mut(kept) {
@@ -354,7 +356,7 @@ impl Bases {
             if ins.place(*label).is_some() {
                 continue;
             }
-            let count = self.all().iter().filter(|b| b.input == input).count();
+            let count = self.all().iter().filter(|b| b.input == u32::from(input)).count();
             ins.push(*label, u8::try_from(count).unwrap_or(u8::MAX))?;
         }
         let mut outs = Dims::new();
@@ -369,7 +371,7 @@ impl Bases {
         let mut columns = [0u64; MAX_BITS];
         let mut slots = columns.iter_mut();
         for input in 0u8..4 {
-            for basis in self.all().iter().filter(|b| b.input == input) {
+            for basis in self.all().iter().filter(|b| b.input == u32::from(input)) {
                 let packed = basis.at.iter().zip(&shifts).fold(0u64, |sum, (v, up)| sum | u64::from(*v).checked_shl(*up).unwrap_or(0));
                 if let Some(slot) = slots.next() {
                     *slot = packed;

@@ -109,7 +109,7 @@ fn check_permutation(bases: &Bases) -> Result<(), EncodingError> {
     let mut seen = [0u32; MAX_RANK];
     let mut bits = [0u8; 4];
     for basis in bases.all() {
-        let at = bits.get_mut(usize::from(basis.input));
+        let at = bits.get_mut(usize::try_from(basis.input).unwrap_or(usize::MAX));
         let bit = at.as_ref().map_or(0, |b| **b);
         if let Some(slot) = at {
             *slot = slot.saturating_add(1);
@@ -117,7 +117,7 @@ fn check_permutation(bases: &Bases) -> Result<(), EncodingError> {
         let set = basis.at.iter().fold(0, |n: u32, v| n.saturating_add(v.count_ones()));
         let again = basis.at.iter().zip(&seen).any(|(v, s)| v & s != 0);
         if set > 1 || again {
-            let input = basis.input;
+            let input = u8::try_from(basis.input).unwrap_or(u8::MAX);
             return Err(EncodingError::NotAPermutation { input, bit });
         }
         for (slot, v) in seen.iter_mut().zip(&basis.at) {
