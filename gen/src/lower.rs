@@ -159,10 +159,9 @@ fn atom(model: &HwModel, atom: &model::Atom) -> t::Atom<'static> {
         matrix: atom.matrix.as_ref().map(|m| t::MatrixShape { m: m.m, n: m.n, k: m.k, a: m.a, b: m.b, c: m.c, d: m.d }),
         more: atom.more.as_ref().map(|m| one(more(m))),
         means: shared(atom.means.iter().copied()),
-        does: atom
-            .does
-            .as_ref()
-            .map(|does| one(t::Does { op: text(&does.op), uses: list(does.uses.iter().copied()), lanes: list(does.lanes.iter().map(lane_xor)) })),
+        does: atom.does.as_ref().map(|does| {
+            one(t::Does { op: text(&does.op), uses: list(does.uses.iter().copied()), lanes: list(does.lanes.iter().map(lane_xor)), part: does.part })
+        }),
         cost: atom.cost,
         counter: atom.counter.as_ref().map(|name| t::CounterUse { counter: counter_number(model, atom, name), unordered: atom.unordered }),
         tags: shared(atom.tags.iter().copied()),

@@ -1,16 +1,23 @@
 //! The instruction that does an elementwise operation: asked when tiles are given their registers, and when it is emitted.
 
-use lanebook_tables::{Arch, Atom, AtomId, DtypeId, LaneXor, Role, Tables};
+use lanebook_tables::{Arch, Atom, AtomId, Dtype, DtypeId, LaneXor, Role, Tables};
 
 /// Joins elements that have a register each to whole registers: what [`doer`] is asked for where nothing packs by itself.
 pub(crate) const PACK: &str = "pack";
 
 /// The atom that does an operation of `arity` operands of one element type, and how many operand registers make a result
-/// register: the one that takes the most at once.
-pub(crate) fn doer<'t>(tables: &'t Tables<'t>, arch: &Arch<'t>, op: &str, arity: usize, from: DtypeId, to: DtypeId) -> Option<(AtomId, &'t Atom<'t>, usize)> {
+/// register: the one that takes the most at once. Where an operand register makes several result registers, the one for number `part` of them.
+pub(crate) fn doer<'t>(
+    tables: &'t Tables<'t>,
+    arch: &Arch<'t>,
+    op: &str,
+    arity: usize,
+    (from, to): (DtypeId, DtypeId),
+    part: u8,
+) -> Option<(AtomId, &'t Atom<'t>, usize)> {
     let able = arch.atoms.iter().filter(|a| a.native).filter_map(|a| {
         let atom = tables.atom(a.atom)?;
-        let does = atom.does.filter(|d| d.op == op)?;
+        let does = atom.does.filter(|d| d.op == op && d.part == part)?;
         let operand = |k: u8| atom.operands.get(usize::from(k));
         let typed = does.uses.iter().all(|&k| operand(k).is_some_and(|o| o.dtype == Some(from)));
         let result = atom.operands.iter().any(|o| o.role == Role::Def && o.dtype == Some(to));
@@ -39,7 +46,15 @@ pub(crate) fn lane_exchange<'t>(tables: &'t Tables<'t>, arch: &Arch<'t>, mask: u
     able.min_by_key(|(_, atom, _)| atom.cost.issue)
 }
 
-/// Whether an operation is done at all: by one atom, which may leave the packing of its results to another.
+/// Whether an operation is done at all: by one atom for each share of an operand register, which may leave the packing of its results to another.
 pub(crate) fn is_done(tables: &Tables<'_>, arch: &Arch<'_>, op: &str, arity: usize, from: DtypeId, to: DtypeId) -> bool {
-    doer(tables, arch, op, arity, from, to).is_some()
+    let bits = |id| tables.dtype(id).map_or(0, |d: &Dtype<'_>| d.bits);
+    let has = |part| doer(tables, arch, op, arity, (from, to), part);
+    (0..shares(bits(from), bits(to))).all(|part| has(part).is_some())
+}
+
+/// Registers of elements of `to` bits that the elements of one register of elements of `from` bits fill.
+pub(crate) fn shares(from: u16, to: u16) -> u8 {
+    let wide = |bits: u16| bits.clamp(1, 32);
+    wide(to).checked_div(wide(from)).and_then(|n| u8::try_from(n).ok()).unwrap_or(1).max(1)
 }

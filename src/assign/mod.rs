@@ -26,6 +26,6 @@ mod tensor;
 mod tiled;
 mod written;
 
-pub(crate) use doer::{PACK, doer, lane_exchange};
+pub(crate) use doer::{PACK, doer, lane_exchange, shares};
 
 pub use choose::{MAX_PRODUCTS, Movement, Staged, Workspace, choose};

@@ -94,7 +94,7 @@ impl Chooser<'_, '_, '_, '_> {
         let dtype = program.type_of(operand).dtype.ok_or(unsupported)?;
         let kind = combiner(program, op).ok_or(unsupported)?;
         reduced(program, op).ok_or(unsupported)?;
-        doer(tables, arch, kind, 2, dtype, dtype).map(|_| ()).ok_or(unsupported)
+        doer(tables, arch, kind, 2, (dtype, dtype), 0).map(|_| ()).ok_or(unsupported)
     }
 
     /// What a reduction or conversion exchanges through shared memory, if its ends are known and it does.

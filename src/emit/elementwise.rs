@@ -1,19 +1,23 @@
 //! Elementwise operations: one instruction for each register of the result, by the table's `does`.
 //!
 //! All tiles of such an operation are distributed alike, so registers meet registers. Where elements become narrower,
-//! several registers of the operand are packed into one; a loose result takes each element alone. A tile that nothing
-//! reads afterwards gives its registers to the result.
+//! several registers of the operand are packed into one; where they become wider, each register of the operand fills
+//! several, by an instruction for each share of it. A loose tile has each element alone. A tile that nothing reads
+//! afterwards gives its registers to the result.
 
 use super::context::{Context, EmitError};
 use super::source::Source;
 use super::step::{MAX_ARGS, Purpose, Slot, slot};
-use crate::assign::{PACK, doer};
+use crate::assign::{PACK, doer, shares};
 use crate::expr::Reg;
 use crate::ir::Op;
 use lanebook_tables::{Atom, AtomId, Role};
 
 /// Most operands of an operation.
 const MAX_OPERANDS: usize = 4;
+
+/// Most shares of a register.
+const MAX_SHARES: usize = 4;
 
 /// One atom of an elementwise operation.
 #[derive(Copy, Clone)]
@@ -42,25 +46,36 @@ impl Context<'_, '_, '_, '_> {
         let unit = |found: Option<(AtomId, &'_ Atom<'_>, usize)>| {
             found.and_then(|(id, _, pack)| Some(Unit { id, atom: tables.atom(id)?, pack: u16::try_from(pack).ok()? }))
         };
-        let own = unit(doer(tables, arch, self.program.op_name(op), operands.len(), from.ok_or(refuse)?, to)).ok_or(refuse)?;
+        let from = from.ok_or(refuse)?;
+        let (_, fragment) = self.plan.fragment_of(result).ok_or(refuse)?;
+        let loose = fragment.loose;
+        let bits = |id| tables.dtype(id).map_or(0, |d| d.bits);
+        // Where a register's elements stand alone there is only the lowest share.
+        let many_shares = if loose { 1 } else { shares(bits(from), bits(to)) };
+        let mut units: heapless::Vec<Unit<'_>, MAX_SHARES> = heapless::Vec::new();
+        for part in 0..many_shares {
+            let found = unit(doer(tables, arch, self.program.op_name(op), operands.len(), (from, to), part)).ok_or(refuse)?;
+            units.push(found).map_err(|_| refuse)?;
+        }
+        let own = *units.first().ok_or(refuse)?;
         let def = own.atom.operands.iter().find(|o| o.role == Role::Def).ok_or(refuse)?;
         for (source, number) in operands.iter_mut().zip(own.atom.does.ok_or(refuse)?.uses.iter().step_by(usize::from(own.pack.max(1)))) {
             let operand = own.atom.operands.get(usize::from(*number)).ok_or(refuse)?;
             let reg = self.suited(op, source.registers(), operand)?;
             *source = source.in_registers(reg);
         }
-        let (_, fragment) = self.plan.fragment_of(result).ok_or(refuse)?;
-        let loose = fragment.loose;
         // Elements of a result register, and how many of them the atom makes.
         let many = if loose { 1 } else { 1u16.checked_shl(u32::from(fragment.packing())).unwrap_or(1) };
-        let packs = from != Some(to) && !loose && many > own.pack;
-        let packer = if packs { Some(unit(doer(tables, arch, PACK, usize::from(many), to, to)).ok_or(refuse)?) } else { None };
+        // Registers that are packed to a result register, each made of as many elements as the atom takes.
+        let pieces = if from == to || loose { 1 } else { many.checked_div(own.pack).unwrap_or(1) };
+        let packs = pieces > 1 && bits(from) > bits(to);
+        let packer = if packs { Some(unit(doer(tables, arch, PACK, usize::from(pieces), (to, to), 0)).ok_or(refuse)?) } else { None };
         let count = u8::try_from(fragment.registers()).map_err(|_| refuse)?;
-        // A tile of the same registers that nothing reads any more becomes the result.
+        // A tile of the same registers that nothing reads any more becomes the result: each register of it is read by the instruction that writes it.
         let values = (0..operands.len()).filter_map(|k| self.program.operand(op, k));
         let spare = values.zip(&operands).find_map(|(value, source)| {
             let reg = source.whole().filter(|reg| reg.class == def.class && reg.count == count)?;
-            (from == Some(to) && self.is_last(op, value)).then_some(reg)
+            ((from == to || loose) && self.is_last(op, value)).then_some(reg)
         });
         let out = match spare {
             Some(reg) => reg,
@@ -70,15 +85,20 @@ impl Context<'_, '_, '_, '_> {
         let one = |reg: Reg, k: u16| Reg { class: reg.class, first: reg.first.wrapping_add(k), count: 1 };
         for register in 0..u16::from(out.count) {
             let Some(packer) = packer else {
+                let shares = u16::from(many_shares.max(1));
+                let share = register.checked_rem(shares).ok_or(refuse)?;
+                let unit = *units.get(usize::from(share)).ok_or(refuse)?;
                 // A loose result has as many registers as its operand: each is made of one register, however many the atom takes.
                 let step = if loose { 1 } else { own.pack };
-                self.unit(op, own, &operands, one(out, register), register.wrapping_mul(step), loose)?;
+                let at = register.checked_div(shares).ok_or(refuse)?.wrapping_mul(step);
+                self.unit(op, unit, &operands, one(out, register), at, loose)?;
                 continue;
             };
             let mut parts: heapless::Vec<Reg, MAX_OPERANDS> = heapless::Vec::new();
-            for k in 0..many {
+            for k in 0..pieces {
                 let part = self.steps.tuple(def.class, 1)?;
-                self.unit(op, own, &operands, part, register.wrapping_mul(many).wrapping_add(k), false)?;
+                let at = register.wrapping_mul(pieces).wrapping_add(k).wrapping_mul(own.pack);
+                self.unit(op, own, &operands, part, at, false)?;
                 parts.push(part).map_err(|_| refuse)?;
             }
             let uses = packer.atom.does.ok_or(refuse)?.uses.iter().zip(parts.iter().map(|reg| slot(*reg)));
@@ -107,6 +127,12 @@ impl Context<'_, '_, '_, '_> {
         let mut args = [Slot::None; MAX_ARGS];
         let def = unit.atom.operands.iter().position(|o| o.role == Role::Def).ok_or(refuse)?;
         *args.get_mut(def).ok_or(refuse)? = slot(out);
+        // What else it writes is of no use to anybody: registers of its own.
+        for (operand, arg) in unit.atom.operands.iter().zip(&mut args).skip(def.saturating_add(1)) {
+            if operand.role == Role::Def {
+                *arg = slot(self.steps.tuple(operand.class, operand.registers)?);
+            }
+        }
         for (number, arg) in uses {
             *args.get_mut(usize::from(*number)).ok_or(refuse)? = arg;
         }

@@ -172,7 +172,8 @@ impl Finish<'_> {
                 let refuse = StepError::Operand { atom: counter.wait, operand: u8::try_from(k).unwrap_or(u8::MAX) };
                 let same_wait = self.arch.counters.iter().position(|c| c.wait == counter.wait && usize::from(c.operand) == k);
                 let value = match same_wait.and_then(|c| need.get(c).copied().flatten()) {
-                    Some(v) => i64::from(v).min(operand.range.1),
+                    // The greatest number waits for nothing: it stands for every count from there on.
+                    Some(v) => i64::from(v).min(operand.range.1.saturating_sub(1).max(0)),
                     None => operand.range.1,
                 };
                 *args.get_mut(k).ok_or(refuse)? = super::step::int(value).ok_or(refuse)?;

@@ -74,7 +74,7 @@ impl<'t> Context<'_, 't, '_, '_> {
         let (operand, result) = (self.program.operand(op, 0).ok_or(refuse)?, self.program.result(op, 0).ok_or(refuse)?);
         let dtype = self.program.type_of(operand).dtype.ok_or(refuse)?;
         let kind = combiner(self.program, op).ok_or(refuse)?;
-        let (id, _, _) = doer(self.machine.tables, self.machine.arch, kind, 2, dtype, dtype).ok_or(refuse)?;
+        let (id, _, _) = doer(self.machine.tables, self.machine.arch, kind, 2, (dtype, dtype), 0).ok_or(refuse)?;
         let combine = Combine { id, atom: self.machine.tables.atom(id).ok_or(refuse)? };
         let def = combine.atom.operands.iter().find(|o| o.role == Role::Def).ok_or(refuse)?;
         let (_, slice) = self.plan.fragment_of(result).ok_or(refuse)?;

@@ -206,6 +206,8 @@ pub struct Does {
     pub uses: Vec<u8>,
     /// Of an exchange between lanes: between which.
     pub lanes: Vec<LaneXor>,
+    /// Of a conversion to wider elements: which of the result registers of one operand register.
+    pub part: u8,
 }
 
 /// Lane `l` receives what lane `l ^ mask` has: the fields are those of `lanebook_tables::LaneXor`.
@@ -433,6 +435,7 @@ impl Resolver<'_> {
                 op: does.op.clone(),
                 uses: does.uses.iter().filter_map(|name| self.operand_named(name, &operand_names)).collect(),
                 lanes: does.lanes.iter().map(|l| self.lane_xor(l, &operand_names)).collect(),
+                part: does.part,
             }),
             counter: entry.counter.clone(),
             unordered: entry.unordered,

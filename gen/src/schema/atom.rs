@@ -56,6 +56,9 @@ pub struct Does {
     /// Of an exchange between lanes: between which.
     #[serde(default)]
     pub lanes: Vec<LaneXor>,
+    /// Of a conversion to wider elements: which of the result registers of one operand register.
+    #[serde(default)]
+    pub part: u8,
 }
 
 /// Lane `l` receives what lane `l ^ mask` has.

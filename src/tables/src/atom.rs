@@ -340,6 +340,9 @@ pub struct Does<'a> {
     pub uses: &'a [u8],
     /// Of an exchange between lanes: between which.
     pub lanes: &'a [LaneXor<'a>],
+    /// Where elements become wider and a register of the operand has those of several result registers: which result register's, counted
+    /// from the lowest.
+    pub part: u8,
 }
 
 /// Lane `l` receives what lane `l ^ mask` has, for one mask or for a run of them.

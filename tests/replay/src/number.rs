@@ -81,6 +81,30 @@ pub fn float8(bits: u8, fraction: u32, fnuz: bool) -> f64 {
     if bits >> 7 == 1 { -magnitude } else { magnitude }
 }
 
+/// The nearest 8-bit float pattern, of two the even one; a value beyond all of them becomes the greatest (`saturate`), or no number.
+pub fn to_float8(value: f32, fraction: u32, fnuz: bool, saturate: bool) -> u8 {
+    let none = if fnuz { 0x80 } else { 0x7f };
+    if value.is_nan() {
+        return none;
+    }
+    let value = f64::from(value);
+    let sign = u8::from(value.is_sign_negative()) << 7;
+    let magnitudes = || (0u8..0x80).map(|bits| (bits, float8(bits, fraction, fnuz))).filter(|(_, v)| v.is_finite());
+    let (last, greatest) = magnitudes().fold((0, 0.0), |best, next| if next.1 > best.1 { next } else { best });
+    // Half a step beyond the greatest still rounds to it.
+    let step = greatest - float8(last - 1, fraction, fnuz);
+    let magnitude = value.abs();
+    if magnitude >= greatest + step / 2.0 {
+        return sign | if saturate { last } else { none };
+    }
+    let better = |a: (u8, f64), b: (u8, f64)| {
+        let (da, db) = ((a.1 - magnitude).abs(), (b.1 - magnitude).abs());
+        if db < da || db == da && b.0 & 1 == 0 { b } else { a }
+    };
+    let bits = magnitudes().fold((0, 0.0), better).0;
+    if fnuz && bits == 0 { 0 } else { sign | bits }
+}
+
 /// Value of an 8-bit pattern with 5 bits of exponent and 2 of fraction: the upper half of a binary16.
 pub fn e5m2_to_f32(bits: u8) -> f32 {
     f16_to_f32(u16::from(bits) << 8)

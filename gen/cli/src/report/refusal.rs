@@ -6,10 +6,10 @@ use crate::problem::{Excerpt, Problem};
 use lanebook::compile::Error;
 use lanebook::emit::EmitError;
 use lanebook::emit::step::{Missing, StepError};
-use lanebook::ir::{self, EncodingFault, ErrorKind, Lexeme, Op, Program};
+use lanebook::ir::{self, EncodingFault, ErrorKind, Lexeme, Op, Program, Value};
 use lanebook::plan::{PlanError, Reject, Unscaled, Unwritable};
 use lanebook_gen::suggest::nearest;
-use lanebook_tables::{Arch, DtypeId, Isa, SourceId, Tables, TensorUse};
+use lanebook_tables::{Arch, DtypeId, Isa, OpRole, SourceId, Tables, TensorUse};
 
 /// What is wrong with a layout in Triton's notation.
 fn encoding(fault: EncodingFault) -> String {
@@ -185,9 +185,15 @@ fn of_plan(tables: &Tables<'_>, arch: &Arch<'_>, program: &Program<'_, '_>, sour
                 None => problem,
             }
         }
+        PlanError::Unsupported(op) if program.role(op) == OpRole::Elementwise => {
+            let dtype = |value: Option<Value>| value.and_then(|v| program.type_of(v).dtype).and_then(|d| tables.dtype(d)).map_or("?", |d| d.name);
+            let (from, to) = (dtype(program.operand(op, 0)), dtype(program.result(op, 0)));
+            let what = format!("no instruction of {} does `{}` from {from} to {to}", arch.name, program.op_name(op));
+            here(Problem::refused(what, "compute in another element type, or state the instruction in its table (`does`)"), op, String::new())
+        }
         PlanError::Unsupported(op) => here(
             Problem::refused(
-                format!("the planner does not understand `{}` yet", program.op_name(op)),
+                format!("the planner does not know what to do with `{}`", program.op_name(op)),
                 "rewrite it with alloc_tensor in #smem, copy, tiled_load, tiled_store, trans, mma and scf.for",
             ),
             op,

@@ -157,7 +157,8 @@ fn scalar(name: &str, line: &Line, gfx: Gfx, target: &dyn Fn(&str) -> Option<usi
 }
 
 fn wait(name: &str, rest: &str, gfx: Gfx) -> Decoded<Op> {
-    let most = |count: u32, most: u32| if count <= most { Ok(Some(count)) } else { Err(format!("`{name} {rest}` is out of range")) };
+    // A counter holds no more than the greatest number: waiting for that is waiting for nothing.
+    let most = |count: u32, most: u32| if count <= most { Ok(Some(count).filter(|_| count < most)) } else { Err(format!("`{name} {rest}` is out of range")) };
     if name != "s_waitcnt" {
         // Not counters of operations: what they wait for has no delay here.
         if matches!((name, gfx), ("s_wait_alu", Gfx::Rdna4) | ("s_waitcnt_depctr", Gfx::Rdna2 | Gfx::Rdna3)) {
@@ -180,15 +181,15 @@ fn wait(name: &str, rest: &str, gfx: Gfx) -> Decoded<Op> {
     if let Some(raw) = super::text::number(rest).filter(|_| !gfx.is_rdna()) {
         // gfx9: vmcnt in bits 3:0 and 15:14, expcnt in 6:4, lgkmcnt in 11:8.
         let vm = (raw & 15) | ((raw >> 14) & 3) << 4;
-        return Ok(Op::Wait([Some(vm as u32), Some((raw >> 8 & 15) as u32), None, None]));
+        return Ok(Op::Wait([Some(vm as u32).filter(|n| *n < 63), Some((raw >> 8 & 15) as u32).filter(|n| *n < 15), None, None]));
     }
     let (mut vm, mut lgkm) = (None, None);
     for word in rest.split(['&', ',', ' ']).map(str::trim).filter(|w| !w.is_empty()) {
         let (counter, count) = word.strip_suffix(')').and_then(|w| w.split_once('(')).ok_or("expected counter(n)")?;
         let count: u32 = count.trim().parse().map_err(|_| format!("`{count}` is no count"))?;
         match (counter, count) {
-            ("vmcnt", 0..=63) => vm = Some(count),
-            ("lgkmcnt", count) if count <= lds_most => lgkm = Some(count),
+            ("vmcnt", 0..=63) => vm = Some(count).filter(|n| *n < 63),
+            ("lgkmcnt", count) if count <= lds_most => lgkm = Some(count).filter(|n| *n < lds_most),
             ("expcnt", 0..=7) => {}
             _ => {
                 return Err(format!("`{word}` is no counter of this generation or out of range"));

@@ -16,6 +16,12 @@ pub(super) fn vector(name: &str, line: &Line, gfx: Gfx, wave: u32) -> Decoded<Op
     if name == "v_mov_b32_dpp" {
         return dpp(line, gfx);
     }
+    if name == "v_cvt_f32_f16_sdwa" && gfx <= Gfx::Rdna2 {
+        return upper_half(line);
+    }
+    if let Some(op) = narrow_floats(name, line, gfx) {
+        return op;
+    }
     if let Some((key, _)) = line.modifiers.first() {
         return Err(format!("modifier `{key}` is not modelled"));
     }
@@ -36,12 +42,12 @@ pub(super) fn vector(name: &str, line: &Line, gfx: Gfx, wave: u32) -> Decoded<Op
     if let Some((f, wide)) = vector_table::find_compare(name) {
         want(line, 3)?;
         let words = if wide { 2 } else { 1 };
-        return Ok(Op::Compare { f, wide, dst: sreg(&o[0], 2)?, a: src(&o[1], words)?, b: src(&o[2], words)? });
+        return Ok(Op::Compare { f, wide, dst: sreg(&o[0], (wave / 32) as u16)?, a: src(&o[1], words)?, b: src(&o[2], words)? });
     }
     match name {
         "v_cndmask_b32" => {
             want(line, 4)?;
-            Ok(Op::Cndmask { dst: vreg(&o[0], 1)?, a: src(&o[1], 1)?, b: src(&o[2], 1)?, mask: sreg(&o[3], 2)? })
+            Ok(Op::Cndmask { dst: vreg(&o[0], 1)?, a: src(&o[1], 1)?, b: src(&o[2], 1)?, mask: sreg(&o[3], (wave / 32) as u16)? })
         }
         "v_readfirstlane_b32" => {
             want(line, 2)?;
@@ -66,6 +72,59 @@ pub(super) fn vector(name: &str, line: &Line, gfx: Gfx, wave: u32) -> Decoded<Op
         }
         _ => wide(name, line),
     }
+}
+
+/// Conversions of 8-bit floats: a pair to a half of a register, a byte to f32.
+fn narrow_floats(name: &str, line: &Line, gfx: Gfx) -> Option<Decoded<Op>> {
+    let o = &line.operands;
+    let (format, key) = match name {
+        "v_cvt_pk_fp8_f32" | "v_cvt_f32_fp8" | "v_cvt_f32_fp8_sdwa" => ("fp8", name),
+        "v_cvt_pk_bf8_f32" | "v_cvt_f32_bf8" | "v_cvt_f32_bf8_sdwa" => ("bf8", name),
+        _ => return None,
+    };
+    let kind = match gfx {
+        Gfx::Gfx942 => "fnuz",
+        Gfx::Gfx950 | Gfx::Rdna4 => "ocp",
+        _ => return Some(Err(format!("`{name}` is no instruction of this generation"))),
+    };
+    let modifier = |key: &str| line.modifiers.iter().find(|(k, _)| k == key).map(|(_, v)| v.as_str());
+    let find = |which: &str| vector_table::find_narrow(format, kind, which).ok_or_else(|| format!("`{which}` is not modelled"));
+    if line.modifiers.len() > 1 {
+        return Some(Err("more than one modifier".to_string()));
+    }
+    Some((|| {
+        if key.starts_with("v_cvt_pk") {
+            want(line, 3)?;
+            let upper = match modifier("op_sel") {
+                None if line.modifiers.is_empty() => false,
+                Some("[0,0,1]") => true,
+                _ => return Err("expected op_sel:[0,0,1] or nothing".to_string()),
+            };
+            let dst = vreg(&o[0], 1)?;
+            let old = if upper { Src::V(dst) } else { Src::K(0) };
+            return Ok(Op::Lane { f: find(if upper { "hi" } else { "lo" })?, dst, src: [src(&o[1], 1)?, src(&o[2], 1)?, old] });
+        }
+        want(line, 2)?;
+        let byte = match (key.ends_with("_sdwa"), modifier("src0_sel"), modifier("byte_sel")) {
+            (true, Some(word), None) if gfx != Gfx::Rdna4 => word.strip_prefix("BYTE_").unwrap_or("?"),
+            (false, None, Some(number)) if gfx == Gfx::Rdna4 => number,
+            (false, None, None) if line.modifiers.is_empty() => "0",
+            _ => "?",
+        };
+        Ok(Op::Lane { f: find(byte)?, dst: vreg(&o[0], 1)?, src: [src(&o[1], 1)?, Src::K(0), Src::K(0)] })
+    })())
+}
+
+/// `v_cvt_f32_f16_sdwa` of an upper half, to a whole register.
+fn upper_half(line: &Line) -> Decoded<Op> {
+    want(line, 2)?;
+    let wanted = [("dst_sel", "DWORD"), ("dst_unused", "UNUSED_PAD"), ("src0_sel", "WORD_1")];
+    let has = |(key, value): &(&str, &str)| line.modifiers.iter().any(|(k, v)| k == key && v == value);
+    if line.modifiers.len() != wanted.len() || !wanted.iter().all(has) {
+        return Err("sub-dword selections are modelled for an upper half to a whole register".to_string());
+    }
+    let (f, _) = vector_table::find("v_cvt_f32_f16.upper").ok_or("no such conversion")?;
+    Ok(Op::Lane { f, dst: vreg(&line.operands[0], 1)?, src: [src(&line.operands[1], 1)?, Src::K(0), Src::K(0)] })
 }
 
 /// `v_mov_b32_dpp` with all rows and banks written.

@@ -94,13 +94,15 @@ impl Wave {
                     mask |= u64::from(hit) << lane;
                 }
                 self.set_scalar(*dst, mask as u32, true)?;
-                self.set_scalar(*dst + 1, (mask >> 32) as u32, true)?;
+                if self.size > 32 {
+                    self.set_scalar(*dst + 1, (mask >> 32) as u32, true)?;
+                }
             }
             Op::Cndmask { dst, a, b, mask } => {
-                self.check_sources(&[(*a, 1), (*b, 1), (Src::S(*mask), 2)])?;
+                self.check_sources(&[(*a, 1), (*b, 1), (Src::S(*mask), (self.size / 32) as u16)])?;
                 self.check_results(*dst, 1)?;
                 self.hazards.advance(1);
-                let mask = self.scalar_src(Src::S(*mask), 2)?;
+                let mask = self.scalar_src(Src::S(*mask), (self.size / 32) as u8)?;
                 for lane in self.lanes() {
                     let value = self.whole(if mask >> lane & 1 == 1 { *b } else { *a }, lane)?;
                     self.set_lane(*dst, lane, value);

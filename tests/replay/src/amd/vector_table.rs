@@ -2,7 +2,7 @@
 
 use super::op::LaneFn;
 use super::tracked::{self, Tracked};
-use crate::number::{f16_to_f32, f32_to_bf16, f32_to_f16, f32_to_f16_rtz};
+use crate::number::{f16_to_f32, f32_to_bf16, f32_to_f16, f32_to_f16_rtz, float8, to_float8};
 
 fn f(bits: u32) -> f32 {
     f32::from_bits(bits)
@@ -85,12 +85,58 @@ pub(super) fn find(name: &str) -> Option<(LaneFn, usize)> {
         "v_cvt_i32_f32" => (Plain(|[a, ..]| f(a) as i32 as u32), 1),
         // The source's high half is not looked at.
         "v_cvt_f32_f16" => (Keep(|[a, ..]| Tracked { value: f16_to_f32(a.value as u16).to_bits(), tags: [0, 0], defined: 3 * (a.defined & 1) }), 1),
+        "v_cvt_f32_f16.upper" => {
+            (Keep(|[a, ..]| Tracked { value: f16_to_f32((a.value >> 16) as u16).to_bits(), tags: [0, 0], defined: 3 * (a.defined >> 1 & 1) }), 1)
+        }
         "v_cvt_f16_f32" => (Plain(|[a, ..]| f32_to_f16(f(a)).into()), 1),
         "v_cvt_pkrtz_f16_f32" => (Plain(|[a, b, _]| u32::from(f32_to_f16_rtz(f(a))) | u32::from(f32_to_f16_rtz(f(b))) << 16), 2),
         "v_cvt_pk_f16_f32" => (Plain(|[a, b, _]| u32::from(f32_to_f16(f(a))) | u32::from(f32_to_f16(f(b))) << 16), 2),
         "v_cvt_pk_bf16_f32" => (Plain(|[a, b, _]| u32::from(f32_to_bf16(f(a))) | u32::from(f32_to_bf16(f(b))) << 16), 2),
         _ => return None,
     })
+}
+
+/// Conversions of 8-bit floats by format (`fp8`, `bf8`), by kind (`ocp`, `fnuz`) and by what is converted: to the lower or
+/// upper half (`lo`, `hi`), or from the byte of a number. What is too large becomes no number.
+pub(super) fn find_narrow(format: &str, kind: &str, which: &str) -> Option<LaneFn> {
+    const fn fraction<const BF8: bool>() -> u32 {
+        if BF8 { 2 } else { 3 }
+    }
+    fn pair<const BF8: bool, const FNUZ: bool>(a: u32, b: u32) -> u32 {
+        let bits = |x: u32| u32::from(to_float8(f(x), fraction::<BF8>(), FNUZ, false));
+        bits(a) | bits(b) << 8
+    }
+    fn low<const BF8: bool, const FNUZ: bool>([a, b, _]: [Tracked; 3]) -> Tracked {
+        Tracked { value: pair::<BF8, FNUZ>(a.value, b.value), tags: [0, 0], defined: 1 }
+    }
+    fn high<const BF8: bool, const FNUZ: bool>([a, b, old]: [Tracked; 3]) -> Tracked {
+        Tracked { value: pair::<BF8, FNUZ>(a.value, b.value) << 16 | old.value & 0xffff, tags: [0, 0], defined: 2 | old.defined & 1 }
+    }
+    fn byte<const BF8: bool, const FNUZ: bool, const N: u32>([a, ..]: [Tracked; 3]) -> Tracked {
+        let bits = (a.value >> (8 * N)) as u8;
+        Tracked { value: (float8(bits, fraction::<BF8>(), FNUZ) as f32).to_bits(), tags: [0, 0], defined: 3 * (a.defined >> (N / 2) & 1) }
+    }
+    macro_rules! of {
+        ($bf8:literal, $fnuz:literal) => {
+            match which {
+                "lo" => low::<$bf8, $fnuz>,
+                "hi" => high::<$bf8, $fnuz>,
+                "0" => byte::<$bf8, $fnuz, 0>,
+                "1" => byte::<$bf8, $fnuz, 1>,
+                "2" => byte::<$bf8, $fnuz, 2>,
+                "3" => byte::<$bf8, $fnuz, 3>,
+                _ => return None,
+            }
+        };
+    }
+    let f: fn([Tracked; 3]) -> Tracked = match (format, kind) {
+        ("fp8", "ocp") => of!(false, false),
+        ("bf8", "ocp") => of!(true, false),
+        ("fp8", "fnuz") => of!(false, true),
+        ("bf8", "fnuz") => of!(true, true),
+        _ => return None,
+    };
+    Some(LaneFn::Tracked(f))
 }
 
 /// A comparison of two lanes' values.
@@ -113,6 +159,7 @@ pub(super) fn find_compare(name: &str) -> Option<(CompareFn, bool)> {
         ("le", "i32") => |a, b| (a as u32 as i32) <= (b as u32 as i32),
         ("gt", "i32") => |a, b| (a as u32 as i32) > (b as u32 as i32),
         ("ge", "i32") => |a, b| (a as u32 as i32) >= (b as u32 as i32),
+        ("u", "f32") => |a, b| f(a as u32).is_nan() || f(b as u32).is_nan(),
         ("eq", "f32") => |a, b| f(a as u32) == f(b as u32),
         ("lt", "f32") => |a, b| f(a as u32) < f(b as u32),
         ("le", "f32") => |a, b| f(a as u32) <= f(b as u32),

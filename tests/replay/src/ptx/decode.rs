@@ -295,6 +295,21 @@ fn convert(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
     want(o, 2..=3)?;
     let round = w.pick(|x| ["rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi", "rna"].contains(&x).then(|| x.to_string()));
     w.take("ftz");
+    if let Some((_, word)) = w.rest.iter().enumerate().find(|(_, x)| matches!(**x, "e4m3x2" | "e5m2x2")) {
+        let fraction = if *word == "e4m3x2" { 3 } else { 2 };
+        let word = word.to_string();
+        let second = o.get(2).map(src).transpose()?;
+        if round.as_deref() != Some("rn") {
+            return Err("8-bit floats are rounded to the nearest".to_string());
+        }
+        // Towards them what is too large becomes the greatest; from them everything is exact.
+        let wanted: [&str; 2] = if second.is_some() { [&word, "f32"] } else { ["f16x2", &word] };
+        if second.is_some() {
+            w.require("satfinite")?;
+        }
+        wanted.iter().try_for_each(|x| w.require(x))?;
+        return Ok(Op::Cvt8 { fraction, dst: reg(&o[0])?, src: src(&o[1])?, second });
+    }
     let (to, from) = (w.ty()?, w.ty()?);
     let second = o.get(2).map(src).transpose()?;
     if second.is_some() != matches!(to, Ty::F16x2 | Ty::Bf16x2) {

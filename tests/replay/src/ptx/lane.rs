@@ -5,6 +5,7 @@ use super::op::{Alu, Exchange, Join, Op, Reg, Src, Ty};
 use super::register::Cell;
 use super::run::{Machine, Run, Warp, lanes};
 use crate::fault::{Clash, FaultKind};
+use crate::number::{f32_to_f16, float8, to_float8};
 use crate::tags::{self, Tag};
 
 impl Warp {
@@ -61,6 +62,18 @@ impl Warp {
                 };
                 let integers = !to.is_float() && !from.is_float();
                 self.set(lane, *dst, Cell::new(value, if integers { a.tags } else { [0; 4] }));
+            }
+            &Op::Cvt8 { fraction, dst, src, second } => {
+                let a = self.get(m, lane, src)?.value;
+                let value = if let Some(second) = second {
+                    let b = self.get(m, lane, second)?.value;
+                    let bits = |x: u64| u64::from(to_float8(f32::from_bits(x as u32), fraction, false, true));
+                    bits(a) << 8 | bits(b)
+                } else {
+                    let half = |byte: u64| u64::from(f32_to_f16(float8(byte as u8, fraction, false) as f32));
+                    half(a >> 8 & 255) << 16 | half(a & 255)
+                };
+                self.set(lane, dst, Cell::plain(value));
             }
             Op::Cvta { to_space, space, dst, src } => {
                 let value = self.get(m, lane, *src)?.value;
