@@ -25,9 +25,9 @@ pub(crate) fn doer<'t>(
         let whole = pack > 0 && pack.checked_mul(arity) == Some(does.uses.len());
         if typed && result && whole { Some((a.atom, atom, pack)) } else { None }
     });
-    // The first of those that take the most.
+    // Of those that take the most the one that issues soonest, and of these the first.
     able.fold(None, |best: Option<(AtomId, &Atom<'_>, usize)>, next| match best {
-        Some(best) if best.2 >= next.2 => Some(best),
+        Some(best) if (next.2, best.1.cost.issue) <= (best.2, next.1.cost.issue) => Some(best),
         _ => Some(next),
     })
 }
