@@ -7,7 +7,8 @@ use crate::ir::{Annotate, Encoding, MAX_RANK, Name, Program, Shape, Type};
 use core::fmt::{self, Write};
 use heapless::VecView;
 use lanebook_layout::notation::ttg_print;
-use lanebook_layout::triton::{AmdMfma, AmdWmma, Base, Blocked, DotOp, Few, MAX_SLICES, NvidiaMma, NvmmaShared};
+use lanebook_layout::triton::{AmdMfma, AmdWmma, Base, Blocked, DotOp, Few, MAX_SLICES, NvidiaMma, NvmmaShared, TensorMemory};
+use lanebook_layout::{AxisId, Dims, Hw, Linear, Logical};
 
 /// The core of a layout that passes make or read.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -23,8 +24,58 @@ pub enum Core {
     AmdWmma(AmdWmma),
     /// A tile in shared memory for descriptors.
     Nvmma(NvmmaShared),
+    /// Sums in tensor memory.
+    Tensor(TensorMemory),
+    /// A tile that is spread bit by bit.
+    Spread(Spread),
     /// A tile in memory: extents, which dimension is contiguous, and its swizzle.
     Tile(Tile),
+}
+
+/// A tile of two dimensions in registers: each bit of a register's, a lane's and a warp's number is one bit of a row or a column.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Spread {
+    /// log2 of the rows and of the columns.
+    pub bits: [u8; 2],
+    /// Of a register's number, lowest first; see [`Spread::bit`].
+    pub register: Few<u8, { Spread::MOST }>,
+    /// Of a lane's.
+    pub lane: Few<u8, 8>,
+    /// Of a warp's.
+    pub warp: Few<u8, 8>,
+}
+
+impl Spread {
+    /// Most bits of a register's number.
+    pub const MOST: usize = 24;
+
+    /// A bit of a coordinate (0: row, 1: column).
+    #[must_use]
+    pub const fn bit(dim: u8, bit: u32) -> u8 {
+        (dim << 6) | (bit & 63) as u8
+    }
+    /// As a matrix; `None` for a bit that the tile does not have.
+    #[inline(never)]
+    fn linear(&self) -> Option<Linear<Hw, Logical>> {
+        let inputs: [(AxisId, &[u8]); 3] =
+            [(AxisId::REGISTER, self.register.as_slice()), (AxisId::LANE, self.lane.as_slice()), (AxisId::WARP, self.warp.as_slice())];
+        let (mut ins, mut outs) = (Dims::new(), Dims::new());
+        for (axis, bits) in inputs {
+            ins.push(axis, u8::try_from(bits.len()).ok()?).ok()?;
+        }
+        ins.push(AxisId::BLOCK, 0).ok()?;
+        for (dim, bits) in (0u8..).zip(self.bits) {
+            outs.push(AxisId::dim(dim), bits).ok()?;
+        }
+        let mut out = Linear::zero(ins, outs);
+        for (axis, bits) in inputs {
+            for (number, bit) in (0u8..).zip(bits) {
+                let below = if bit >> 6 == 0 { 0 } else { self.bits[0] };
+                out.set_column(axis, number, 1u64.checked_shl(u32::from(below.checked_add(bit & 63)?))?).ok()?;
+            }
+        }
+        Some(out)
+    }
 }
 
 /// A number in decimal.
@@ -94,6 +145,8 @@ impl Made {
             Core::AmdMfma(it) => Base::AmdMfma(it),
             Core::AmdWmma(it) => Base::AmdWmma(it),
             Core::Nvmma(it) => Base::Nvmma(it),
+            Core::Tensor(it) => Base::TensorMemory(it),
+            Core::Spread(it) => Base::Linear(it.linear().ok_or(fmt::Error)?),
             Core::Tile(tile) => return tile.spell(out),
         };
         let mut encoding = lanebook_layout::triton::Encoding::from(base);

@@ -15,6 +15,7 @@
 //! | `axis` `runs` | how many neighbours count up, are equal, are multiples: for operations, for programs |
 //! | `blocked` `coalesce` | nested tiles for accesses through pointers |
 //! | `product` `links` | matrix instructions for products, and what each product has to do with others |
+//! | `tensor` | products whose sums lie in tensor memory |
 //! | `group` `legal` `score` `assign` | layouts for loads, stores, atomics and copies, group by group |
 mod assign;
 mod axis;
@@ -27,10 +28,11 @@ mod links;
 mod product;
 mod runs;
 mod score;
+mod tensor;
 
 pub use axis::{Facts, Runs};
 pub use blocked::Workers;
-pub use book::{Book, Core, Entry, Made, Tile};
+pub use book::{Book, Core, Entry, Made, Spread, Tile};
 pub use coalesce::Class;
 pub use group::Node;
 pub use legal::bucket_of;

@@ -5,6 +5,7 @@
 //!
 //! - *warp*: operands in registers; a lane's run along k is one register of what was loaded;
 //! - *group*: operands in shared memory in the layout of descriptors; a left one that is computed stays in registers;
+//! - *tensor*: operands in shared memory in the layout of descriptors, sums in tensor memory ([`super::tensor`]);
 //! - *wave*, *narrow*: a lane's run along k is what the instruction gives it; the transposed product, where `transposes` says so.
 //!
 //! Warps go where most repeats are left, unless products feed each other: then they share rows, so that nothing has to cross between
@@ -13,6 +14,7 @@
 use super::book::{Core, Made};
 use super::group::Seen;
 use super::links::{self, Links};
+use super::tensor::{self, Sums};
 use super::{Anchoring, Workers, full};
 use crate::ir::{AttrValue, Encoding, ErrorKind, Op, Program, Type, Value};
 use crate::passes::{ChoicePool, PassError, edit};
@@ -23,15 +25,17 @@ use lanebook_tables::{Accumulators, Arch, Atom, AtomClass, DtypeId, DtypeKind, M
 
 /// A product's extents and element types.
 #[derive(Copy, Clone, Debug)]
-struct Shape {
+pub(super) struct Shape {
     /// Products side by side; `None` for one alone, which has no dimension for it.
     batch: Option<u32>,
-    m: u32,
-    n: u32,
-    k: u32,
-    a: DtypeId,
-    b: DtypeId,
-    d: DtypeId,
+    pub m: u32,
+    pub n: u32,
+    pub k: u32,
+    pub a: DtypeId,
+    pub b: DtypeId,
+    pub d: DtypeId,
+    /// It is added to something.
+    adds: bool,
     /// Bits of an element of the left operand.
     bits: u32,
     /// Bits of what was loaded for the operands.
@@ -40,12 +44,14 @@ struct Shape {
 
 /// What was chosen for a product.
 #[derive(Copy, Clone, Debug)]
-struct Choice {
+struct Choice<'t> {
     core: Core,
     /// Elements along k that a lane has in a row, of operands in registers.
     k_width: u32,
     /// The left operand, the right operand is read in shared memory.
     shared: [bool; 2],
+    /// Where the sums go, if not to registers.
+    sums: Option<Sums<'t>>,
 }
 
 pub(super) fn run(work: &mut Anchoring<'_, '_, '_, '_, '_>) -> Result<(), PassError> {
@@ -61,8 +67,8 @@ pub(super) fn run(work: &mut Anchoring<'_, '_, '_, '_, '_>) -> Result<(), PassEr
         let Some(shape) = shape_of(work.cx.program, work.tables, op) else { continue };
         let links = links::find(work, &mut trail, op)?;
         let Some(choice) = choose(work, &shape, workers, links)? else { continue };
-        rewrite(work, convert, alloc, op, &shape, &choice)?;
-        work.cx.changed(op)?;
+        let done = rewrite(work, convert, alloc, op, &shape, &choice)?;
+        work.cx.changed(done)?;
     }
     Ok(())
 }
@@ -111,7 +117,8 @@ fn shape_of(program: &Program<'_, '_>, tables: &Tables<'_>, op: Op) -> Option<Sh
     };
     let bits = super::runs::element_bits(program, &ta);
     let loaded_bits = links::narrowest_bits(program, a, bits).min(links::narrowest_bits(program, b, bits));
-    Some(Shape { batch, m, n, k, a: read(&ta)?, b: read(&tb)?, d: dtype(&td)?, bits, loaded_bits })
+    let adds = program.operand(op, 2).is_some();
+    Some(Shape { batch, m, n, k, a: read(&ta)?, b: read(&tb)?, d: dtype(&td)?, adds, bits, loaded_bits })
 }
 
 /// How many products lie side by side, rows and columns of each.
@@ -209,7 +216,7 @@ fn split_of(program: &Program<'_, '_>, work: &Anchoring<'_, '_, '_, '_, '_>, op:
     }
 }
 
-fn choose(work: &Anchoring<'_, '_, '_, '_, '_>, shape: &Shape, workers: Workers, links: Links) -> Result<Option<Choice>, PassError> {
+fn choose<'w>(work: &Anchoring<'w, '_, '_, '_, '_>, shape: &Shape, workers: Workers, links: Links) -> Result<Option<Choice<'w>>, PassError> {
     let (tables, arch) = (work.tables, work.arch()?);
     let program = &*work.cx.program;
     let settled = links.settled.and_then(|other| split_of(program, work, other));
@@ -217,11 +224,20 @@ fn choose(work: &Anchoring<'_, '_, '_, '_, '_>, shape: &Shape, workers: Workers,
     let last = links.last.and_then(|other| program.type_of(program.result(other, 0)?).shape.pair());
     let shared = settled.or(last.map(|(m, n)| if m >= n { (workers.warps, 1) } else { (1, workers.warps) }));
     // Several warps work on one product at a time, not on products side by side.
-    let mut units = tables.anchors.units.iter().filter(|unit| unit.arch == arch.name && (shape.batch.is_none() || unit.accumulators != Accumulators::Group));
+    let takes = |kind: Accumulators| match kind {
+        Accumulators::Group => shape.batch.is_none(),
+        Accumulators::Tensor => shape.batch.is_none() && shape.adds,
+        Accumulators::Warp | Accumulators::Wave | Accumulators::Narrow => true,
+    };
+    let mut units = tables.anchors.units.iter().filter(|unit| unit.arch == arch.name && takes(unit.accumulators));
     Ok(units.find_map(|unit| match unit.accumulators {
         Accumulators::Warp => of_warp(tables, arch, unit, shape, workers, shared),
         Accumulators::Group => of_group(tables, arch, unit, shape, workers, links),
         Accumulators::Wave | Accumulators::Narrow => of_wave(tables, arch, unit, shape, workers, links),
+        Accumulators::Tensor => {
+            let (sums, spread) = tensor::choose(tables, arch, unit, shape, workers)?;
+            Some(Choice { core: Core::Spread(spread), k_width: 0, shared: [true; 2], sums: Some(sums) })
+        }
     }))
 }
 
@@ -236,7 +252,14 @@ fn of_register(bits: u32) -> u32 {
 }
 
 /// One warp's instruction: warps take products of their own while there are any, then go where more repeats are left, along m first.
-fn of_warp(tables: &Tables<'_>, arch: &Arch<'_>, unit: &ProductUnit<'_>, shape: &Shape, workers: Workers, shared: Option<(u32, u32)>) -> Option<Choice> {
+fn of_warp(
+    tables: &Tables<'_>,
+    arch: &Arch<'_>,
+    unit: &ProductUnit<'_>,
+    shape: &Shape,
+    workers: Workers,
+    shared: Option<(u32, u32)>,
+) -> Option<Choice<'static>> {
     let of = atoms(tables, arch, shape, false).map(|taken| taken.unit).max_by_key(|of| (of.m, of.n))?;
     let (m, n) = (u32::from(of.m), u32::from(of.n));
     let apart = shape.batch.map(|batch| workers.warps.min(1u32.wrapping_shl(batch.checked_ilog2().unwrap_or(0))));
@@ -258,11 +281,11 @@ fn of_warp(tables: &Tables<'_>, arch: &Arch<'_>, unit: &ProductUnit<'_>, shape: 
         }
     };
     let (warps, tile) = (pair(apart, split.0, split.1)?, pair(apart.map(|_| 1), m, n)?);
-    Some(Choice { core: nvidia(unit, warps, tile)?, k_width: of_register(shape.loaded_bits), shared: [false; 2] })
+    Some(Choice { core: nvidia(unit, warps, tile)?, k_width: of_register(shape.loaded_bits), shared: [false; 2], sums: None })
 }
 
 /// An instruction of several warps: the widest that divides what a column of warps has.
-fn of_group(tables: &Tables<'_>, arch: &Arch<'_>, unit: &ProductUnit<'_>, shape: &Shape, workers: Workers, links: Links) -> Option<Choice> {
+fn of_group(tables: &Tables<'_>, arch: &Arch<'_>, unit: &ProductUnit<'_>, shape: &Shape, workers: Workers, links: Links) -> Option<Choice<'static>> {
     let taken = atoms(tables, arch, shape, true).next()?;
     let (of, together) = (taken.unit, taken.warps);
     let (rows, k) = (u32::from(of.m).checked_div(together)?, u32::from(of.k));
@@ -288,11 +311,12 @@ fn of_group(tables: &Tables<'_>, arch: &Arch<'_>, unit: &ProductUnit<'_>, shape:
     }
     let instr_shape = Extents::from_slice(&[rows, n, k]).ok()?;
     // A left operand that is computed stays in registers.
-    Some(Choice { core: nvidia(unit, pair(None, split.0, split.1)?, instr_shape)?, k_width: of_register(shape.bits), shared: [links.loaded, true] })
+    let core = nvidia(unit, pair(None, split.0, split.1)?, instr_shape)?;
+    Some(Choice { core, k_width: of_register(shape.bits), shared: [links.loaded, true], sums: None })
 }
 
 /// A wave's instruction: the largest square that fits, of the deepest k.
-fn of_wave(tables: &Tables<'_>, arch: &Arch<'_>, unit: &ProductUnit<'_>, shape: &Shape, workers: Workers, links: Links) -> Option<Choice> {
+fn of_wave(tables: &Tables<'_>, arch: &Arch<'_>, unit: &ProductUnit<'_>, shape: &Shape, workers: Workers, links: Links) -> Option<Choice<'static>> {
     let least = shape.m.min(shape.n);
     let fits = |of: &MatrixShape| of.m == of.n && u32::from(of.m) <= least && shape.k.checked_rem(u32::from(of.k)) == Some(0);
     let taken = atoms(tables, arch, shape, false).filter(|taken| fits(&taken.unit)).max_by_key(|taken| (taken.unit.m, taken.unit.k))?;
@@ -358,11 +382,11 @@ fn of_wave(tables: &Tables<'_>, arch: &Arch<'_>, unit: &ProductUnit<'_>, shape: 
             rank: if apart.is_some() { 3 } else { 2 },
         })
     };
-    Some(Choice { core, k_width, shared: [false; 2] })
+    Some(Choice { core, k_width, shared: [false; 2], sums: None })
 }
 
-/// Converts operands, accumulator and result.
-fn rewrite(work: &mut Anchoring<'_, '_, '_, '_, '_>, convert: OpId, alloc: OpId, op: Op, shape: &Shape, choice: &Choice) -> Result<(), PassError> {
+/// Converts operands, accumulator and result. Answers the product, or what is read in its place.
+fn rewrite(work: &mut Anchoring<'_, '_, '_, '_, '_>, convert: OpId, alloc: OpId, op: Op, shape: &Shape, choice: &Choice<'_>) -> Result<Op, PassError> {
     let result = encoding(work, &Made::of(choice.core))?;
     for number in 0..work.cx.program.operand_count(op).min(3) {
         let Some(value) = work.cx.program.operand(op, number) else { continue };
@@ -371,7 +395,7 @@ fn rewrite(work: &mut Anchoring<'_, '_, '_, '_, '_>, convert: OpId, alloc: OpId,
             work.cx.program.insert_before(op, convert, &[value], &[ty.encoded(result)]).map_err(edit)?
         } else if choice.shared.get(number) == Some(&true) {
             let source = unconverted(work.cx.program, value);
-            let tile = Made::of(Core::Nvmma(in_shared(work, source, number, shape)));
+            let tile = Made::of(Core::Nvmma(in_shared(work, source, number, shape, choice.sums.as_ref())));
             let encoding = encoding(work, &tile)?;
             let shared = Type { space: Some(Space::Shared), encoding, ..ty };
             work.cx.program.insert_before(op, alloc, &[source], &[shared]).map_err(edit)?
@@ -383,7 +407,10 @@ fn rewrite(work: &mut Anchoring<'_, '_, '_, '_, '_>, convert: OpId, alloc: OpId,
         let new = work.cx.program.result(made, 0).ok_or(edit(ErrorKind::Broken))?;
         work.cx.program.set_operand(op, number, new).map_err(edit)?;
     }
-    let (Some(value), Some(next)) = (work.cx.program.result(op, 0), work.cx.program.next(op)) else { return Ok(()) };
+    if let Some(sums) = &choice.sums {
+        return tensor::replace(work, convert, op, sums, result);
+    }
+    let (Some(value), Some(next)) = (work.cx.program.result(op, 0), work.cx.program.next(op)) else { return Ok(op) };
     let ty = work.cx.program.type_of(value);
     work.cx.program.set_type(value, ty.encoded(result)).map_err(edit)?;
     if work.cx.program.is_used(value) {
@@ -392,7 +419,7 @@ fn rewrite(work: &mut Anchoring<'_, '_, '_, '_, '_>, convert: OpId, alloc: OpId,
         work.cx.program.replace_all_uses(value, old).map_err(edit)?;
         work.cx.program.set_operand(made, 0, value).map_err(edit)?;
     }
-    Ok(())
+    Ok(op)
 }
 
 fn encoding(work: &mut Anchoring<'_, '_, '_, '_, '_>, made: &Made) -> Result<Encoding, PassError> {
@@ -407,7 +434,7 @@ fn unconverted(program: &Program<'_, '_>, value: Value) -> Value {
 
 /// The layout of an operand in shared memory: contiguous as it was in registers where the instruction can read it so, along k
 /// otherwise; the widest swizzle that a row fills.
-fn in_shared(work: &Anchoring<'_, '_, '_, '_, '_>, source: Value, number: usize, shape: &Shape) -> NvmmaShared {
+fn in_shared(work: &Anchoring<'_, '_, '_, '_, '_>, source: Value, number: usize, shape: &Shape, sums: Option<&Sums<'_>>) -> NvmmaShared {
     let program = &*work.cx.program;
     let ty = program.type_of(source);
     let core = match ty.encoding {
@@ -418,9 +445,12 @@ fn in_shared(work: &Anchoring<'_, '_, '_, '_, '_>, source: Value, number: usize,
         Some(Core::Blocked(blocked)) => blocked.order.get(0),
         _ => None,
     };
-    // Only elements of 16 bits can be read across k.
+    // Not all elements can be read across k.
     let along_k = if number == 0 { 1 } else { 0 };
-    let contiguous = if shape.bits == 16 { usize::from(first.unwrap_or(1)) } else { along_k };
+    let dtype = if number == 0 { shape.a } else { shape.b };
+    let asked = sums.map(|sums| (sums, u8::from(number > 0), dtype));
+    let across = work.arch().is_ok_and(|arch| tensor::across(work.tables, arch, shape.bits, asked));
+    let contiguous = if across { usize::from(first.unwrap_or(1)) } else { along_k };
     let row = ty.shape.extent(contiguous).unwrap_or(1).saturating_mul(shape.bits) / 8;
     let swizzle_bytes = [128u16, 64, 32].into_iter().find(|bytes| row >= u32::from(*bytes)).unwrap_or(0);
     let element_bits = u16::try_from(shape.bits).unwrap_or(0);

@@ -7,7 +7,7 @@ use super::lexer::Token;
 use super::parse::{List, Parser};
 use super::parse_op::Names;
 use super::parse_type::Types;
-use super::types::Type;
+use super::types::{Encoding, Type, TypeKind};
 use super::words;
 use lanebook_tables::{DtypeId, OpRole};
 
@@ -120,6 +120,19 @@ impl Parser<'_, '_, '_> {
     /// pointers'), of a selection (condition and values), and lists of operand types where the first is the result's too.
     pub(super) fn implied(&mut self, op: Op, names: &Names, types: &Types, out: &mut Types, token: Token) -> Result<bool, Error> {
         let named = names.iter().fold(0usize, |sum, (_, count)| sum.saturating_add(usize::from(*count)));
+        let place = types.right.first().is_some_and(|ty| self.program.type_at(*ty).is_memory());
+        if types.arrow && named == 1 && place && self.program.role(op) == OpRole::Store {
+            // A store's types are those of what it stores and where; its result is a token.
+            for ty in types.left.iter().chain(&types.right) {
+                self.push(&mut out.left, *ty, token)?;
+            }
+            let result = self.token(token)?;
+            let result = self.program.intern(result);
+            let result = self.put(result, token)?;
+            self.push(&mut out.right, result, token)?;
+            out.arrow = true;
+            return Ok(true);
+        }
         if types.arrow || named != 1 {
             return Ok(false);
         }
@@ -143,6 +156,8 @@ impl Parser<'_, '_, '_> {
                 return Ok(true);
             }
             OpRole::Index | OpRole::Opaque if written == operands && written > 1 => ty,
+            // Of one that adds to its third operand in place the types of the three are written; the result is a token.
+            OpRole::Matrix if written == 3 && operands >= 3 => self.token(token)?,
             _ => return Ok(false),
         };
         let result = self.program.intern(result);
@@ -155,6 +170,11 @@ impl Parser<'_, '_, '_> {
         self.push(&mut out.right, result, token)?;
         out.arrow = true;
         Ok(true)
+    }
+    /// The type of tokens, which other compilers do not always write.
+    pub(super) fn token(&self, at: Token) -> Result<Type, Error> {
+        let token = self.program.word(words::TOKEN).map_err(|kind| self.fail(kind, at))?;
+        Ok(Type::bare(TypeKind::Other).encoded(Encoding::Written(token)))
     }
     /// The element type that `!word<f16, ...>` points to.
     fn pointee(&self, element: Name) -> Result<Option<(Option<DtypeId>, Name)>, Error> {

@@ -83,7 +83,9 @@ impl Parser<'_, '_, '_> {
         let all_elided = types.is_empty() || types == [elided];
         // The halves of a tile are of one type, which other compilers write once.
         let alike = self.program.role(op) == OpRole::Split && types.len() == 1;
-        if types.len() != count && !all_elided && !alike {
+        // A load's token is not written.
+        let waits = self.program.role(op) == OpRole::Load && types.len() == 1 && count == 2;
+        if types.len() != count && !all_elided && !alike && !waits {
             let types = u16::try_from(types.len()).unwrap_or(u16::MAX);
             return Err(self.fail(ErrorKind::TypeCount { values: u16::try_from(count).unwrap_or(u16::MAX), types }, token));
         }
@@ -91,7 +93,12 @@ impl Parser<'_, '_, '_> {
             names.iter().flat_map(|(name, count)| core::iter::once(*name).chain(core::iter::repeat_n(Name::EMPTY, usize::from(count.saturating_sub(1)))));
         for number in 0..count {
             let number = if alike { 0 } else { number };
-            let ty = if all_elided { elided } else { types.get(number).copied().unwrap_or(elided) };
+            let mut ty = if all_elided { elided } else { types.get(number).copied().unwrap_or(elided) };
+            if waits && number == 1 {
+                let waited = self.token(token)?;
+                let waited = self.program.intern(waited);
+                ty = self.put(waited, token)?;
+            }
             let pushed = self.program.push_result(op, ty, next.next().unwrap_or(Name::EMPTY));
             self.put(pushed, token)?;
         }

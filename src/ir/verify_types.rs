@@ -176,7 +176,10 @@ impl Checked<'_, '_, '_> {
         if matches!(literal, Some(super::program::Def::Literal(_))) { Ok(()) } else { Err(ErrorKind::ConstantLiteral) }
     }
     fn matrix(self) -> Check {
-        let (a, b, c, d) = (Slot::Operand(0), Slot::Operand(1), Slot::Operand(2), Slot::Result(0));
+        let (a, b, c) = (Slot::Operand(0), Slot::Operand(1), Slot::Operand(2));
+        // One that adds to its third operand in place has that for a result, and at most a token beside it.
+        let in_place = self.tile(c).is_some_and(|ty| ty.is_memory()) && self.tile(Slot::Result(0)).is_none();
+        let d = if in_place { c } else { Slot::Result(0) };
         for slot in [a, b, c, d] {
             self.kind(slot, Want::Matrix)?;
         }
@@ -443,7 +446,8 @@ impl Checked<'_, '_, '_> {
     fn subscripts(self) -> Check {
         let program = self.program;
         for (number, value) in program.operands(self.op).enumerate() {
-            let found = program.subscripts(self.op, number).count();
+            // A token stands among the subscripts of a place, and says nothing of where in it.
+            let found = program.subscripts(self.op, number).filter(|value| program.type_of(*value).kind != TypeKind::Other).count();
             if found == 0 {
                 continue;
             }

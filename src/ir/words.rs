@@ -33,6 +33,7 @@ const WORDS: &[&str] = &[
     "prefix",
     "nv_tileas.layout",
     "mover",
+    "!ttg.async.token",
 ];
 
 /// Attribute: work items in a block, on a function.
@@ -78,6 +79,8 @@ pub const RESULTS: &str = "results";
 pub const DEPTH: &str = "depth";
 /// Attribute: the instruction that a copy has to be made of, by its name in the tables (tables without names refuse every such copy).
 pub const MOVER: &str = "mover";
+/// Type: what an operation waits for.
+pub const TOKEN: &str = "!ttg.async.token";
 /// Attribute: how many groups of asynchronous copies may be under way.
 pub const NUM: &str = "num";
 

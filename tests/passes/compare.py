@@ -4,6 +4,7 @@
     python3 tests/passes/compare.py [FOLDER]
 
 needs Triton's wheel (3.9.0; no GPU). FOLDER: where results go, default `tests/passes/triton`. Tests read the texts only.
+`gemm.sm_100` and `attention.sm_100` are kernels of `products.py` (`gemm_128_128_64`, `attention`) behind `accelerate-matmul`.
 """
 import glob
 import os

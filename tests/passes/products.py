@@ -139,7 +139,7 @@ def layout(ty, aliases):
             break
         ty = re.sub(rf"#{name}\b(?!\.)", lambda _: aliases[name], ty)
     body = ty[ty.index("<") + 1 : -1]
-    return body.split(", ", 1)[1].removesuffix(", #smem")
+    return body.split(", ", 1)[1].removesuffix(", #smem").removesuffix(", #ttng.tensor_memory, mutable")
 
 
 def types(line):
@@ -155,10 +155,26 @@ def types(line):
     return [part.strip() for part in parts + [text[last:]]]
 
 
+def operands(line):
+    """Types between commas, without what stands before them."""
+    depth, parts, last = 0, [], 0
+    text = line.rsplit(" : ", 1)[1]
+    for at, char in enumerate(text):
+        depth += {"<": 1, ">": -1}.get(char, 0)
+        if depth == 0 and text.startswith(", ", at):
+            parts.append(text[last:at])
+            last = at + 2
+    return parts + [text[last:]]
+
+
 def chosen(text):
-    """A line for each product."""
+    """A line for each product. One with its sums in tensor memory has four layouts: that of its sums, and that in which they are loaded."""
     aliases = dict(re.findall(r"^#(\w+) = (.*)$", text, re.M))
-    for line in text.split("\n"):
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        if " = ttng.tc_gen5_mma " in line:
+            load = next(later for later in lines[number:] if " = ttng.tmem_load " in later).rsplit(" -> ", 1)[1]
+            yield " | ".join(layout(ty, aliases) for ty in operands(line)[:3] + [load])
         if re.search(r"= (tt\.dot|ttng\.warp_group_dot) ", line):
             yield " | ".join(layout(ty, aliases) for ty in types(line))
 
@@ -209,7 +225,22 @@ def kernels(target):
         "residual": (RS("fp16", 128, 128, 32), 8),
     }
     fp8 = "fp8e4b8" if target == "gfx942" else "fp8e4nv"
-    if target in ("sm_90", "sm_120", "gfx942", "gfx950", "gfx1200", "gfx1250"):
+    if target == "sm_100":
+        # Extents of the place of the sums: rows 64, 128 and more, columns 8 to 512, four and eight warps; others are for one warp's instruction.
+        for rows, columns, warps in ((64, 8, 4), (64, 16, 4), (64, 32, 8), (64, 64, 8), (64, 128, 4), (64, 256, 8), (64, 512, 4), (64, 512, 8), (128, 8, 8), (128, 16, 4), (128, 32, 8),
+                                     (128, 64, 4), (128, 128, 8), (128, 256, 4), (128, 512, 4), (256, 16, 8), (256, 32, 4), (256, 64, 8), (256, 128, 4), (256, 256, 8), (256, 512, 8),
+                                     (512, 64, 4), (512, 64, 8), (128, 64, 1), (128, 64, 2), (128, 64, 16), (32, 64, 4)):
+            found[f"tall_{rows}_{columns}_w{warps}"] = (G("fp16", rows, columns, 16), warps)
+        for kind in ("bf16", "fp8e4nv", "fp8e5", "fp32", "i8"):
+            acc, out = (tl.int32, "i32") if kind == "i8" else (tl.float32, "fp32")
+            for rows, columns, depth, warps in ((64, 64, 32, 4), (128, 128, 32, 8), (256, 16, 64, 4)):
+                for bt in (False, True):
+                    found[f"type_{kind}_{rows}{'_bt' if bt else ''}"] = (G(kind, rows, columns, depth, acc=acc, bt=bt, out=out), warps)
+        for rows, columns, warps in ((64, 64, 4), (128, 128, 8), (128, 32, 4), (256, 128, 8)):
+            found[f"half_{rows}_{columns}"] = (G("fp16", rows, columns, 64, acc=tl.float16), warps)
+        found["narrow_fp8"] = (G("fp8e4nv", 128, 8, 64), 4)
+        found["gemm_f64"] = (G("fp64", 64, 64, 16, "ieee", acc=tl.float64, out="fp64"), 4)
+    if target in ("sm_90", "sm_100", "sm_120", "gfx942", "gfx950", "gfx1200", "gfx1250"):
         found["gemm_fp8"] = (G(fp8, 128, 128, 64), 4)
         found["gemm_fp8_bt"] = (G(fp8, 64, 128, 128, bt=True), 8)
     if target in ("sm_80", "sm_90", "gfx90a", "gfx942"):
@@ -221,6 +252,9 @@ def kernels(target):
 SOME = {
     "sm_80": ["gemm_128_128_64", "gemm_16_64_64", "gemm_f32", "gemm_ieee", "gemm_f16", "attention_w8", "chain_w8", "gemm_f64", "batch_2_64", "batch_1_128"],
     "sm_90": ["gemm_64_256_32", "gemm_32_32_128", "gemm_256_256_32", "gemm_bt", "gemm_f32", "gemm_i8", "attention", "attention_w8", "attention_16", "scaled", "residual", "gemm_fp8", "gemm_f64", "batch_4_32"],
+    "sm_100": ["tall_64_8_w4", "tall_64_32_w8", "tall_64_128_w4", "tall_64_512_w8", "tall_128_8_w8", "tall_128_16_w4", "tall_128_64_w16", "tall_128_256_w4", "tall_256_64_w8", "tall_256_128_w4", "tall_256_512_w8",
+               "tall_32_64_w4", "type_bf16_128_bt", "type_fp8e4nv_256", "type_fp8e5_64_bt", "type_fp32_64", "type_fp32_128_bt", "type_i8_128", "half_64_64", "half_256_128", "narrow_fp8", "gemm_ieee", "gemm_f64",
+               "attention", "attention_w8", "chain", "scaled", "residual", "batch_2_64"],
     "sm_120": ["gemm_64_256_32", "attention_w8", "gemm_fp8_bt", "batch_8_16"],
     "gfx90a": ["gemm_f32", "gemm_i8", "attention_16", "gemm_f64"],
     "gfx942": ["gemm_256_256_32", "gemm_16_64_64", "gemm_f32", "gemm_f16", "gemm_i8", "attention_16", "chain_w8", "gemm_fp8_bt", "batch_8_16"],

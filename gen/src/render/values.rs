@@ -151,7 +151,8 @@ structs! {
     Meaning<'_> { op, word }
     PointerAccess<'_> { op, pointer, writes, most }
     LaneElements<'_> { isa, elements }
-    ProductUnit<'_> { arch, accumulators, version, transposes, lane }
+    ProductUnit<'_> { arch, accumulators, version, transposes, lane, most_warps, ops }
+    TensorOps<'_> { alloc, product, load }
     CandidateRule { role, memory, axis, bucket, family, from, to, bulk, align_bytes }
     Weights {
         shared_transaction, tensor_cycle, register, instruction, address, global_segment, matrix_cycle, pad_kib, loop_trips, convert_byte, convert_elements, convert_bits, work_byte, load_byte, reduce_lane, reduce_warp,

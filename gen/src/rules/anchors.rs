@@ -51,7 +51,7 @@ pub struct AccessEntry {
 pub struct UnitEntry {
     /// The architectures.
     pub archs: Vec<Name>,
-    /// How accumulators are written: `warp`, `group`, `wave`, `narrow`.
+    /// How accumulators are written: `warp`, `group`, `wave`, `narrow`, `tensor`.
     pub accumulators: Spanned<Bare>,
     /// Version in the encoding.
     pub version: (u8, u8),
@@ -61,6 +61,24 @@ pub struct UnitEntry {
     /// Most elements of a lane in a row along k.
     #[serde(default)]
     pub lane: u8,
+    /// Most warps that share the sums.
+    #[serde(default)]
+    pub most_warps: u8,
+    /// How a product in tensor memory is written.
+    #[serde(default)]
+    pub ops: Option<OpsEntry>,
+}
+
+/// Operations around a product in tensor memory.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "ops")]
+pub struct OpsEntry {
+    /// Reserves the place of the sums.
+    pub alloc: Name,
+    /// The product.
+    pub product: Name,
+    /// Loads the sums.
+    pub load: Name,
 }
 
 /// One entry of `rules/candidates.ron`: the same for several axes.
@@ -104,8 +122,13 @@ const AXIS_WORDS: [(&str, t::AxisWord); 16] = [
     ("pointer", t::AxisWord::Pointer),
     ("same", t::AxisWord::Same),
 ];
-const ACCUMULATORS: [(&str, t::Accumulators); 4] =
-    [("warp", t::Accumulators::Warp), ("group", t::Accumulators::Group), ("wave", t::Accumulators::Wave), ("narrow", t::Accumulators::Narrow)];
+const ACCUMULATORS: [(&str, t::Accumulators); 5] = [
+    ("warp", t::Accumulators::Warp),
+    ("group", t::Accumulators::Group),
+    ("wave", t::Accumulators::Wave),
+    ("narrow", t::Accumulators::Narrow),
+    ("tensor", t::Accumulators::Tensor),
+];
 const ROLES: [(&str, t::OpRole); 6] = [
     ("load", t::OpRole::Load),
     ("store", t::OpRole::Store),
@@ -159,7 +182,11 @@ pub(super) fn resolve(file: AnchorsFile, hw: &HwModel, diags: &mut Diagnostics) 
         word(&AXIS_WORDS, name, "meaning", diags);
     }
     for unit in &file.units {
-        word(&ACCUMULATORS, &unit.accumulators, "kind of accumulators", diags);
+        let accumulators = word(&ACCUMULATORS, &unit.accumulators, "kind of accumulators", diags);
+        if (accumulators == t::Accumulators::Tensor) != unit.ops.is_some() {
+            let help = "accumulators in tensor memory, and no others, have `ops: (alloc: .., product: .., load: ..)`";
+            diags.push(Diagnostic::at(unit.accumulators.span, "operations and accumulators do not go together").help(help));
+        }
     }
     file
 }
@@ -194,7 +221,9 @@ pub(super) fn lower(file: &AnchorsFile, candidates: &[CandidateEntry]) -> t::Anc
     for unit in &file.units {
         for arch in &unit.archs {
             let accumulators = word(&ACCUMULATORS, &unit.accumulators, "", quiet);
-            units.push(t::ProductUnit { arch: text(arch), accumulators, version: unit.version, transposes: unit.transposes, lane: unit.lane });
+            let ops = unit.ops.as_ref().map(|ops| t::TensorOps { alloc: text(&ops.alloc), product: text(&ops.product), load: text(&ops.load) });
+            let UnitEntry { version, transposes, lane, most_warps, .. } = *unit;
+            units.push(t::ProductUnit { arch: text(arch), accumulators, version, transposes, lane, most_warps, ops });
         }
     }
     for entry in candidates {

@@ -1,6 +1,6 @@
 //! What the printer writes reads back to the same program.
 use super::support::*;
-use crate::ir::{Annotate, AttrValue, Def, Literal, Op, TypeKind, parse, words};
+use crate::ir::{Annotate, AttrValue, Def, ErrorKind, Literal, Op, TypeKind, parse, words};
 use core::fmt::{self, Write};
 use lanebook_tables::{OpRole, Space};
 use std::string::ToString;
@@ -230,4 +230,35 @@ func @f(%x: tensor<128x64xf16>, %i: index) {
     ] {
         assert!(out.contains(piece), "{piece} is not in\n{out}");
     }
+}
+
+/// Products in tensor memory as Triton writes them: tokens among the subscripts, and as results whose type is not written.
+#[test]
+fn products_in_tensor_memory_of_triton() {
+    let text = "#s = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#smem = #ttg.shared_memory
+#tmem = #ttng.tensor_memory_encoding<blockM = 128, blockN = 128, colStride = 1>
+func @f(%c: tensor<128x128xf32>, %a: !ttg.memdesc<128x64xf16, #s, #smem>, %b: !ttg.memdesc<64x128xf16, #s, #smem>) {
+  %yes = arith.constant true
+  %m, %t = ttng.tmem_alloc %c : (tensor<128x128xf32>) -> (!ttg.memdesc<128x128xf32, #tmem, #ttng.tensor_memory, mutable>, !ttg.async.token)
+  %u = ttng.tc_gen5_mma %a, %b, %m[%t], %yes, %yes : !ttg.memdesc<128x64xf16, #s, #smem>, !ttg.memdesc<64x128xf16, #s, #smem>, !ttg.memdesc<128x128xf32, #tmem, #ttng.tensor_memory, mutable>
+  %x, %v = ttng.tmem_load %m[%u] : !ttg.memdesc<128x128xf32, #tmem, #ttng.tensor_memory, mutable> -> tensor<128x128xf32>
+  %w = ttng.tmem_store %x, %m[%v], %yes : tensor<128x128xf32> -> !ttg.memdesc<128x128xf32, #tmem, #ttng.tensor_memory, mutable>
+  %y, %z = ttng.tmem_load %m[%w] : !ttg.memdesc<128x128xf32, #tmem, #ttng.tensor_memory, mutable> -> tensor<128x128xf32>
+  return
+}
+";
+    let out = round(text, STRICT);
+    for piece in [
+        "= ttng.tmem_alloc %c : memref<128x128xf32, #tmem, #ttng.tensor_memory_encoding<blockM = 128, blockN = 128, colStride = 1>>, !ttg.async.token\n",
+        "%u = ttng.tc_gen5_mma %a, %b, %m",
+        "%yes, %yes : !ttg.async.token\n",
+        "-> (tensor<128x128xf32>, !ttg.async.token)\n",
+        "ttng.tmem_store",
+    ] {
+        assert!(out.contains(piece), "{piece} is not in\n{out}");
+    }
+    // A place that is added to has the product's extents.
+    let wrong = error(&text.replace("128x64xf16", "64x64xf16"));
+    assert!(matches!(wrong.kind, ErrorKind::Extents { .. }), "{wrong:?}");
 }

@@ -122,6 +122,19 @@ pub enum Accumulators {
     Wave,
     /// Of a wave, one row or column in a lane.
     Narrow,
+    /// In tensor memory: operands in shared memory, sums are loaded from there.
+    Tensor,
+}
+
+/// Operations of a product whose sums lie in tensor memory, by their names.
+#[derive(Copy, Clone, Debug)]
+pub struct TensorOps<'a> {
+    /// Reserves the memory and stores what is added to into it: the place, and a token.
+    pub alloc: &'a str,
+    /// The product of two tiles in shared memory, added to the place; a token before and after.
+    pub product: &'a str,
+    /// Loads from the place.
+    pub load: &'a str,
 }
 
 /// A kind of matrix instruction that an architecture is asked for.
@@ -137,6 +150,10 @@ pub struct ProductUnit<'a> {
     pub transposes: bool,
     /// Most elements that a lane has in a row along k, as texts order k; 0: as many as fill a register.
     pub lane: u8,
+    /// Most warps that share the sums; 0: however many there are.
+    pub most_warps: u8,
+    /// How a product in tensor memory is written.
+    pub ops: Option<TensorOps<'a>>,
 }
 
 /// What an operand is to a product.

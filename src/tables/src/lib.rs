@@ -21,6 +21,7 @@ mod unit;
 
 pub use anchor::{
     Accumulators, AnchorTarget, Anchors, AxisWord, Bucket, CandidateRule, DtypeName, Family, LaneElements, Meaning, PointerAccess, ProductUnit, SubAxis,
+    TensorOps,
 };
 pub use arch::{
     Arch, ArchAtom, BankModel, Counter, Hazard, HazardUse, Isa, Operandless, RegisterClass, RegisterKind, SharedLimits, SyncRule, SyncStep, TupleStyle,

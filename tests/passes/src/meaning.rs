@@ -338,6 +338,19 @@ impl Run<'_, '_, '_> {
                 self.set(op, operands);
                 return;
             }
+            // Added to the third operand in place; a false fourth one says that it is replaced.
+            OpRole::Matrix if !ty.is_tile() && matches!(operands.get(2), Some(Held::Buffer(..))) => {
+                let Some(Held::Buffer(_, _, to)) = operands.get(2).cloned() else { return };
+                let mut parts = operands[..3].to_vec();
+                if matches!(operands.get(3), Some(Held::Int(0))) {
+                    parts[2] = Held::Tile(vec![0; to.iter().product()], to.clone());
+                }
+                let made = self.tile(op, role, &parts, Some(to.clone()));
+                let elements = self.elements(&made);
+                self.write(op, 2, &operands, &elements, &to, "mma");
+                self.set(op, vec![Held::Term(term("token", &[]))]);
+                return;
+            }
             OpRole::Elementwise | OpRole::Transpose | OpRole::Reshape | OpRole::Reduce | OpRole::Broadcast | OpRole::Matrix => {
                 self.tile(op, role, &operands, wanted)
             }
@@ -444,7 +457,8 @@ impl Run<'_, '_, '_> {
     }
     fn tile(&mut self, op: Op, role: OpRole, operands: &[Held], wanted: Option<Vec<usize>>) -> Held {
         let program = self.program;
-        let name = program.op_name(op);
+        // Products are products, whatever they are made of.
+        let name = if role == OpRole::Matrix { "mma" } else { program.op_name(op) };
         let parts: Vec<Vec<u64>> = operands.iter().map(|held| self.elements(held)).collect();
         let whole = || Held::Term(term(name, &operands.iter().map(|held| self.name(held)).collect::<Vec<_>>()));
         let (Some(shape), Some(first)) = (wanted, parts.first()) else { return whole() };

@@ -1,19 +1,22 @@
 //! Matrix instructions for products: what lanebook asks for beside what Triton 3.9 asked for on the same text.
-use lanebook::ir::{Op, Program};
+use lanebook::ir::{Op, Program, Value};
 use lanebook::layout::notation::ttg;
 use lanebook::layout::triton::Encoding;
 use lanebook_passes::judge::meanings;
 use lanebook_passes::{SNIPPET, folder, layout, run, with};
+use lanebook_tables::OpRole;
 use std::collections::BTreeMap;
 
-/// What Triton chose: by kernel, for each product the layouts of left operand, right operand, result.
-fn chosen() -> BTreeMap<String, Vec<[String; 3]>> {
+/// What Triton chose: by kernel, for each product the layouts of left operand, right operand, result; of one whose sums lie in tensor memory
+/// that of the sums, and that in which they are loaded.
+fn chosen() -> BTreeMap<String, Vec<Vec<String>>> {
     let text = std::fs::read_to_string(folder("products").join("chosen.txt")).expect("what Triton chose");
-    let mut found: BTreeMap<String, Vec<[String; 3]>> = BTreeMap::new();
+    let mut found: BTreeMap<String, Vec<Vec<String>>> = BTreeMap::new();
     for line in text.lines() {
         let (name, layouts) = line.split_once(": ").expect("a name");
         let layouts: Vec<String> = layouts.split(" | ").map(str::to_string).collect();
-        found.entry(name.to_string()).or_default().push(layouts.try_into().expect("three layouts"));
+        assert!(matches!(layouts.len(), 3 | 4), "{line}");
+        found.entry(name.to_string()).or_default().push(layouts);
     }
     found
 }
@@ -22,10 +25,22 @@ fn plain(name: &str) -> String {
     std::fs::read_to_string(folder("products").join(format!("{name}.mlir"))).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-fn products(program: &Program<'_, '_>) -> Vec<[String; 3]> {
-    let all: Vec<Op> = program.all().filter(|op| program.op_name(*op) == "mma").collect();
-    let of = |op: Op| [program.operand(op, 0), program.operand(op, 1), program.result(op, 0)].map(|value| layout(program, value.expect("an operand")));
+fn products(program: &Program<'_, '_>) -> Vec<Vec<String>> {
+    let all: Vec<Op> = program.all().filter(|op| program.role(*op) == OpRole::Matrix).collect();
+    let of = |op: Op| {
+        let (a, b, result) = (program.operand(op, 0), program.operand(op, 1), program.result(op, 0).expect("a result"));
+        let sums = if program.op_name(op) == "mma" { vec![Some(result)] } else { vec![program.operand(op, 2), Some(read_back(program, op))] };
+        [a, b].into_iter().chain(sums).map(|value| layout(program, value.expect("a value"))).collect()
+    };
     all.into_iter().map(of).collect()
+}
+
+/// What is loaded when a product in tensor memory is done: by the operation that waits for its token, out of the place of its sums.
+fn read_back(program: &Program<'_, '_>, op: Op) -> Value {
+    let (token, place) = (program.result(op, 0).expect("a token"), program.operand(op, 2));
+    let loads: Vec<Op> = program.uses(token).filter_map(|place| program.user(place)).collect();
+    assert!(loads.len() == 1 && program.role(loads[0]) == OpRole::Load && program.operand(loads[0], 0) == place, "one load of the sums");
+    program.result(loads[0], 0).expect("what is loaded")
 }
 
 fn read(text: &str) -> Encoding {
@@ -37,6 +52,7 @@ const OTHERWISE: &[(&str, &str)] = &[
     ("gemm_32_128_16.gfx1250", "no instruction is as shallow as the product; Triton asks for a deeper one, and fills up with zeros"),
     ("gemm_f16.gfx9", "instructions sum in 32 bits; Triton widens the accumulators, which rounds otherwise than the text says"),
     ("gemm_f64.sm_90", "twice the rows of Triton's instruction, which is that of sm_80"),
+    ("narrow_fp8.sm_100", "Triton's rows of eight bytes are narrower than an operand's tile; eight columns of 8-bit elements are read along the depth only"),
 ];
 
 #[test]
@@ -49,7 +65,7 @@ fn products_get_the_instructions_that_triton_gives_them() {
         let excused = OTHERWISE.iter().any(|(part, _)| name.contains(part));
         for (mine, theirs) in mine.iter().zip(&theirs) {
             compared += 1;
-            let equal = mine.iter().zip(theirs).all(|(mine, theirs)| read(mine) == read(theirs));
+            let equal = mine.len() == theirs.len() && mine.iter().zip(theirs).all(|(mine, theirs)| read(mine) == read(theirs));
             if equal == excused {
                 let list = if excused { &mut other } else { &mut wrong };
                 list.push(format!("{name}\n  mine   {}\n  theirs {}", mine[0], theirs[0]));
@@ -61,31 +77,35 @@ fn products_get_the_instructions_that_triton_gives_them() {
     }
     assert!(wrong.is_empty(), "{} of {compared} otherwise:\n{}", wrong.len(), wrong.join("\n"));
     assert!(other.is_empty(), "as Triton's, although excused:\n{}", other.join("\n"));
-    assert!(compared >= 69 && OTHERWISE.iter().all(|(part, _)| chosen().into_keys().any(|name| name.contains(part))), "{compared} products");
+    assert!(compared >= 100 && OTHERWISE.iter().all(|(part, _)| chosen().into_keys().any(|name| name.contains(part))), "{compared} products");
 }
 
 #[test]
 fn what_a_program_does_does_not_depend_on_its_instructions() {
     let mut told = 0;
     // Those that are soon executed.
-    let small = ["chain", "gemm_16", "gemm_32", "gemm_f64", "gemm_f32", "attention_16", "batch_8"];
+    let small = ["tall_64_8", "chain", "gemm_16", "gemm_32", "gemm_f64", "gemm_f32", "attention_16", "batch_8"];
     for name in chosen().into_keys().filter(|name| small.iter().any(|kind| name.starts_with(kind))) {
         let text = plain(&name);
+        // A loop to a free number may not run at all.
+        let text = if name.starts_with("tall") { text.replace(" to %K step", " to 16 step") } else { text };
         let outcome = run(&text, "accelerate-matmul").unwrap_or_else(|error| panic!("{name}: {error:?}"));
         let does = |text: &str| with(text, SNIPPET, |program| meanings(program));
         let wanted = does(&text);
         assert!(wanted.iter().all(|seen| !seen.is_empty()), "{name}: nothing is observed");
         assert_eq!(does(&outcome.text), wanted, "{name}: became\n{}", outcome.text);
         // The judge sees operands that are exchanged.
-        let product = outcome.text.lines().find(|line| line.contains(" = mma ")).unwrap_or_else(|| panic!("{name}: no product"));
-        let (head, rest) = product.split_once(" = mma ").expect("a product");
+        let kinds = [" = mma ", " = ttng.tc_gen5_mma "];
+        let found = outcome.text.lines().find_map(|line| kinds.iter().find(|kind| line.contains(*kind)).map(|kind| (line, kind)));
+        let (product, kind) = found.unwrap_or_else(|| panic!("{name}: no product"));
+        let (head, rest) = product.split_once(kind).expect("a product");
         let (operands, tail) = rest.split_once(" : ").expect("types");
         let names: Vec<&str> = operands.split(", ").collect();
-        let wrong = outcome.text.replacen(product, &format!("{head} = mma {}, {}, {} : {tail}", names[0], names[0], names[2..].join(", ")), 1);
+        let wrong = outcome.text.replacen(product, &format!("{head}{kind}{}, {}, {} : {tail}", names[0], names[0], names[2..].join(", ")), 1);
         if let (true, Ok(seen)) = (wrong != outcome.text, std::panic::catch_unwind(|| does(&wrong))) {
             assert_ne!(seen, wanted, "{name}: not seen in\n{wrong}");
             told += 1;
         }
     }
-    assert!(told >= 1, "{told} wrong programs");
+    assert!(told >= 2, "{told} wrong programs");
 }
