@@ -1,10 +1,13 @@
-//! How the passes grow with the program: each on programs of its own, of 16 to 4,096 operations.
+//! How the passes grow with the program: each on programs of its own, of 16 to 4,096 operations; index rules on expressions, of which
+//! an arena holds fewer.
 use crate::clock::Effort;
 use crate::report::Report;
 use lanebook::TABLES;
 use lanebook::anchor::{RoomStorage, Wishes};
+use lanebook::expr::{Arena, ExprId, MAX_NODES, SimplifyScratch, Variable, simplify};
 use lanebook::ir::{Node, Options, Pool, Storage, parse, verify};
 use lanebook::pipeline::{Lent, apply_with};
+use lanebook_tables::IndexOp;
 use std::fmt::Write;
 use std::time::Instant;
 
@@ -201,7 +204,52 @@ pub fn grown(sizes: &[usize], effort: Effort) -> Vec<Grown> {
         }
         all.push(grown);
     }
+    all.push(simplified(sizes, effort));
     all
+}
+
+/// Nodes of a part of [`addresses`].
+const PART: usize = 8;
+
+/// Addresses as a kernel has them, before anything is simplified: a lane's row and column, scaled by powers of two, and constants on top.
+fn addresses(arena: &mut Arena<'_>, parts: usize, roots: &mut Vec<ExprId>) {
+    let (_, lane) = arena.variable_node(Variable::word().below(1024)).expect("there is room");
+    for number in 0..parts as u64 {
+        let mut op = |op, a, b| arena.op_const(op, a, b).expect("there is room");
+        let row = op(IndexOp::Add, lane, number);
+        let wrapped = op(IndexOp::And, row, 1023);
+        let scaled = op(IndexOp::Mul, wrapped, 8);
+        let wide = op(IndexOp::Shl, scaled, 3);
+        let first = op(IndexOp::Add, wide, number);
+        roots.push(op(IndexOp::Add, first, 3 * number + 1));
+    }
+}
+
+/// Runs the index rules on expressions of about so many nodes; sizes that leave an arena no room are left out.
+fn simplified(sizes: &[usize], effort: Effort) -> Grown {
+    let mut nodes = Box::new(heapless::Vec::<lanebook::expr::Node, MAX_NODES>::new());
+    let (mut variables, mut work) = (heapless::Vec::<Variable, 4>::new(), Box::new(heapless::Vec::<ExprId, MAX_NODES>::new()));
+    let (mut buckets, mut forward, mut uses) = (vec![ExprId::NONE; MAX_NODES], vec![ExprId::NONE; MAX_NODES], vec![0u16; MAX_NODES]);
+    let phase = TABLES.rules.phases.iter().position(|phase| *phase == "simplify").and_then(|phase| u8::try_from(phase).ok()).expect("a phase");
+    let mut grown = Grown { pass: "simplify-index", sizes: Vec::new() };
+    for size in sizes.iter().filter(|size| **size <= MAX_NODES / 2) {
+        let mut least: Option<Size> = None;
+        for _ in 0..effort.times(5) {
+            let mut roots = Vec::new();
+            let mut arena = Arena::new(nodes.as_mut_view(), variables.as_mut_view(), &mut buckets);
+            addresses(&mut arena, size.div_ceil(PART), &mut roots);
+            let (ops, mut fuel) = (arena.len(), 1_000_000);
+            let mut scratch = SimplifyScratch { forward: &mut forward, uses: &mut uses, work: work.as_mut_view() };
+            let start = Instant::now();
+            let stats = simplify(&mut arena, &TABLES.rules, phase, &mut roots, &mut scratch, &mut fuel, |_, _| {}).expect("there is room");
+            let time = start.elapsed().as_nanos() as f64;
+            let best = least.map_or(time, |least| least.time.min(time));
+            // What is written is nodes.
+            least = Some(Size { ops, time: best, changes: stats.applied, journal: arena.len() - ops });
+        }
+        grown.sizes.extend(least);
+    }
+    grown
 }
 
 /// Measures the growth of every pass.
