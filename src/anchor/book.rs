@@ -138,7 +138,7 @@ impl Made {
         self.spell(&mut Sink(out))
     }
     /// The same into a sink of any kind. Sinks of this crate stay of known type: a table of their methods would link formatting.
-    fn spell<W: Write>(&self, out: &mut W) -> fmt::Result {
+    pub(super) fn spell<W: Write>(&self, out: &mut W) -> fmt::Result {
         let base = match self.core {
             Core::Blocked(it) => Base::Blocked(it),
             Core::NvidiaMma(it) => Base::NvidiaMma(it),

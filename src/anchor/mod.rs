@@ -13,7 +13,7 @@
 //! | --- | --- |
 //! | `book` | layouts that passes made |
 //! | `axis` `runs` | how many neighbours count up, are equal, are multiples: for operations, for programs |
-//! | `blocked` `coalesce` | nested tiles for accesses through pointers |
+//! | `blocked` `coalesce` `defaults` | nested tiles: for accesses through pointers, for tiles without a layout |
 //! | `product` `links` | matrix instructions for products, and what each product has to do with others |
 //! | `tensor` | products whose sums lie in tensor memory |
 //! | `group` `legal` `score` `assign` | layouts for loads, stores, atomics and copies, group by group |
@@ -22,6 +22,7 @@ mod axis;
 mod blocked;
 mod book;
 mod coalesce;
+mod defaults;
 mod group;
 mod legal;
 mod links;
@@ -84,6 +85,7 @@ pub(crate) struct Anchoring<'w, 'a, 's, 't, 'r> {
 pub(crate) fn run(work: &mut Anchoring<'_, '_, '_, '_, '_>, analysis: Analysis) -> Result<u32, PassError> {
     work.cx.begin(analysis);
     match analysis {
+        Analysis::DefaultLayouts => defaults::run(work)?,
         Analysis::Coalesce => coalesce::run(work)?,
         Analysis::AssignLayouts => assign::run(work)?,
         Analysis::AccelerateMatmul => product::run(work)?,
@@ -95,7 +97,7 @@ pub(crate) fn run(work: &mut Anchoring<'_, '_, '_, '_, '_>, analysis: Analysis) 
 /// Whether an analysis chooses layouts.
 #[must_use]
 pub(crate) const fn chooses(analysis: Analysis) -> bool {
-    matches!(analysis, Analysis::AssignLayouts | Analysis::Coalesce | Analysis::AccelerateMatmul)
+    matches!(analysis, Analysis::AssignLayouts | Analysis::DefaultLayouts | Analysis::Coalesce | Analysis::AccelerateMatmul)
 }
 
 fn full(pool: ChoicePool, capacity: usize) -> PassError {

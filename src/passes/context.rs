@@ -29,6 +29,8 @@ pub enum Analysis {
     WeighConversions,
     /// `assign-layouts`: loads, stores, atomics and copies get layouts, group by group.
     AssignLayouts,
+    /// `default-layouts`: tiles without a layout get nested tiles, and conversions stand where operations want others.
+    DefaultLayouts,
     /// `coalesce`: accesses through pointers get nested tiles that follow runs of addresses.
     Coalesce,
     /// `accelerate-matmul`: products get a matrix instruction of the architecture, and its layouts.
@@ -37,7 +39,7 @@ pub enum Analysis {
 
 impl Analysis {
     /// Every analysis that rewrites programs.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::RemoveDeadArgs,
         Self::RemoveAliases,
         Self::PropagateBuffers,
@@ -47,6 +49,7 @@ impl Analysis {
         Self::ResolveAgents,
         Self::WeighConversions,
         Self::AssignLayouts,
+        Self::DefaultLayouts,
         Self::Coalesce,
         Self::AccelerateMatmul,
     ];
@@ -64,6 +67,7 @@ impl Analysis {
             Self::ResolveAgents => "resolve-agents",
             Self::WeighConversions => "weigh-conversions",
             Self::AssignLayouts => "assign-layouts",
+            Self::DefaultLayouts => "default-layouts",
             Self::Coalesce => "coalesce",
             Self::AccelerateMatmul => "accelerate-matmul",
         }
@@ -81,6 +85,7 @@ impl Analysis {
             Self::ResolveAgents => "a tile in registers crosses to another agent",
             Self::WeighConversions => "computing in other layouts costs less than converting",
             Self::AssignLayouts => "the candidate of the lowest score, for the whole group",
+            Self::DefaultLayouts => "it had no layout",
             Self::Coalesce => "neighbouring lanes take neighbouring addresses",
             Self::AccelerateMatmul => "a matrix instruction of the architecture takes the product",
         }

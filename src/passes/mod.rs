@@ -53,7 +53,7 @@ pub(crate) fn run(cx: &mut Context<'_, '_, '_>, analysis: Analysis) -> Result<u3
         Analysis::Slice => slice::run(cx)?,
         Analysis::ResolveAgents => agent::run(cx)?,
         // These need what lies above, maps of layouts, architectures, room of their own: the pipeline runs them.
-        Analysis::WeighConversions | Analysis::AssignLayouts | Analysis::Coalesce | Analysis::AccelerateMatmul => {}
+        Analysis::WeighConversions | Analysis::AssignLayouts | Analysis::DefaultLayouts | Analysis::Coalesce | Analysis::AccelerateMatmul => {}
     }
     Ok(cx.changes())
 }

@@ -68,6 +68,11 @@ impl<'p, 's, 't> Sheets<'p, 's, 't> {
         let arch = facts::target(program);
         Self { program, arch, ran: Cell::new(None) }
     }
+    /// The sheet as it was left, over the same program: layouts that were found out stay.
+    pub fn resumed(program: &'p mut Program<'s, 't>) -> Self {
+        let arch = facts::target(program);
+        Self { program, arch, ran: Cell::new(None) }
+    }
     fn no_room(&self) -> ErrorKind {
         let limit = self.program.pools.sheet.capacity();
         ErrorKind::Capacity { pool: Pool::Layouts, limit: u32::try_from(limit).unwrap_or(u32::MAX) }

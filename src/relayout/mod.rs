@@ -23,7 +23,9 @@
 //! | `cost` | the model and the bill |
 //! | `weigh` `net` | one question, its network, the cheapest cut |
 //! | `apply` | rewriting |
+//! | `agree` | conversions that a program lacks |
 //! | `possible` | what is wrong with layouts that are none |
+mod agree;
 mod apply;
 mod behaviour;
 mod cost;
@@ -42,6 +44,7 @@ use heapless::Vec;
 use lanebook_tables::{OpId, OpRole, Space};
 use layouts::Sheets;
 
+pub(crate) use agree::agree;
 pub use cost::Bill;
 pub(crate) use facts::{blank, encoding_of};
 pub use possible::check_layouts;
@@ -286,7 +289,7 @@ impl Sheets<'_, '_, '_> {
         }
         Ok(())
     }
-    fn same_map(&self, a: u16, b: u16) -> bool {
+    pub(super) fn same_map(&self, a: u16, b: u16) -> bool {
         matches!((self.record(a), self.record(b)), (Some(a), Some(b)) if a.known && b.known && a.shape == b.shape && a.whole == b.whole)
     }
     /// Asks about every value that is wanted in a layout in which it is not computed, until nothing changes.

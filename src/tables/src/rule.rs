@@ -525,6 +525,7 @@ pub const ANALYSES: &[&str] = &[
     "slice",
     "resolve-agents",
     "weigh-conversions",
+    "default-layouts",
     "assign-layouts",
     "coalesce",
     "accelerate-matmul",

@@ -208,8 +208,15 @@ fn every_analysis_is_reached() {
     }
     seen.sort();
     // Generated programs convert no buffers and have one agent: tests/conversions.rs and tests/agents.rs have those. Layouts are chosen in
-    // tests/anchors.rs and tests/products.rs.
-    let elsewhere = [Analysis::PropagateBuffers, Analysis::ResolveAgents, Analysis::AssignLayouts, Analysis::Coalesce, Analysis::AccelerateMatmul];
+    // tests/anchors.rs, tests/products.rs and tests/defaults.rs.
+    let elsewhere = [
+        Analysis::PropagateBuffers,
+        Analysis::ResolveAgents,
+        Analysis::AssignLayouts,
+        Analysis::DefaultLayouts,
+        Analysis::Coalesce,
+        Analysis::AccelerateMatmul,
+    ];
     let wanted: Vec<Analysis> = Analysis::ALL.into_iter().filter(|analysis| !elsewhere.contains(analysis)).collect();
     let mut wanted = wanted;
     wanted.sort();
