@@ -6,7 +6,7 @@ use super::PassError;
 use super::context::{Context, edit};
 use super::diagnostic::Diagnostic;
 use crate::ir::{AttrValue, Def, Literal, Loop, Op, Program, Type, Value, words};
-use lanebook_tables::{OpId, OpRole};
+use lanebook_tables::{AxisWord, OpId, OpRole};
 
 pub(super) fn run(cx: &mut Context<'_, '_, '_>) -> Result<(), PassError> {
     // Loops inside of loops come first, so that copies of the outer one have them in slices.
@@ -161,13 +161,15 @@ enum Trips {
     Value(Value),
 }
 
-/// Operations of indices by what they do; the tables name them.
-fn index_op(program: &Program<'_, '_>, name: &str) -> Result<OpId, PassError> {
-    program.tables().op_named(name).ok_or(edit(crate::ir::ErrorKind::UnknownOp))
+/// The operation of indices that does something: the first that the tables say it of.
+fn index_op(program: &Program<'_, '_>, word: AxisWord) -> Result<OpId, PassError> {
+    let tables = program.tables();
+    let mut known = tables.anchors.meanings.iter().filter(|meaning| meaning.word == word);
+    known.find_map(|meaning| tables.op_named(meaning.op)).ok_or(edit(crate::ir::ErrorKind::UnknownOp))
 }
 
-fn make(cx: &mut Context<'_, '_, '_>, before: Op, name: &str, a: Value, b: Value) -> Result<Value, PassError> {
-    let decl = index_op(cx.program, name)?;
+fn make(cx: &mut Context<'_, '_, '_>, before: Op, word: AxisWord, a: Value, b: Value) -> Result<Value, PassError> {
+    let decl = index_op(cx.program, word)?;
     let op = cx.program.insert_before(before, decl, &[a, b], &[Type::INDEX]).map_err(edit)?;
     cx.program.result(op, 0).ok_or(edit(crate::ir::ErrorKind::Broken))
 }
@@ -178,11 +180,11 @@ fn int(cx: &mut Context<'_, '_, '_>, value: i64) -> Result<Value, PassError> {
 
 /// `(upper - lower + step - 1) / step`, before the loop.
 fn measured(cx: &mut Context<'_, '_, '_>, op: Op, parts: &Loop) -> Result<Trips, PassError> {
-    let span = make(cx, op, "index.sub", parts.upper, parts.lower)?;
+    let span = make(cx, op, AxisWord::Sub, parts.upper, parts.lower)?;
     let one = int(cx, 1)?;
-    let round = make(cx, op, "index.sub", parts.step, one)?;
-    let up = make(cx, op, "index.add", span, round)?;
-    Ok(Trips::Value(make(cx, op, "index.div", up, parts.step)?))
+    let round = make(cx, op, AxisWord::Sub, parts.step, one)?;
+    let up = make(cx, op, AxisWord::Add, span, round)?;
+    Ok(Trips::Value(make(cx, op, AxisWord::Div, up, parts.step)?))
 }
 
 impl Trips {
@@ -196,10 +198,10 @@ impl Trips {
             }
             Self::Value(trips) => {
                 let (number, count) = (int(cx, number)?, int(cx, count)?);
-                let part = make(cx, op, "index.mul", trips, number)?;
-                let part = make(cx, op, "index.div", part, count)?;
-                let part = make(cx, op, "index.mul", part, parts.step)?;
-                make(cx, op, "index.add", parts.lower, part)
+                let part = make(cx, op, AxisWord::Mul, trips, number)?;
+                let part = make(cx, op, AxisWord::Div, part, count)?;
+                let part = make(cx, op, AxisWord::Mul, part, parts.step)?;
+                make(cx, op, AxisWord::Add, parts.lower, part)
             }
         }
     }
