@@ -52,6 +52,8 @@ pub struct Storage<const STEPS: usize, const TUPLES: usize, const NODES: usize, 
     movements: Vec<crate::assign::Movement, 48>,
     staged: Vec<crate::assign::Staged, 32>,
     order: Vec<(u32, u16), { crate::assign::MAX_PRODUCTS }>,
+    copies: Vec<crate::assign::Copies, 1024>,
+    tiles: Vec<crate::assign::Tile, 16>,
     allocs: Vec<AllocPlan, 16>,
     fragments: Vec<FragmentPlan, 48>,
     globals: Vec<GlobalPlan, 16>,
@@ -114,6 +116,8 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
             movements: Vec::new(),
             staged: Vec::new(),
             order: Vec::new(),
+            copies: Vec::new(),
+            tiles: Vec::new(),
             allocs: Vec::new(),
             fragments: Vec::new(),
             globals: Vec::new(),
@@ -150,7 +154,7 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
     /// How full the pools are. All of them only grow while a program is compiled, so this is the most that it needed; the
     /// next compile begins again at zero.
     #[must_use]
-    pub fn usage(&self) -> [PoolUse; 32] {
+    pub fn usage(&self) -> [PoolUse; 34] {
         macro_rules! pools {
             ($($pool:ident: $used:expr, $of:expr;)*) => { [$(PoolUse { what: stringify!($pool), used: $used, capacity: $of, bytes: record(&self.$pool) }),*] };
         }
@@ -161,6 +165,8 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
             movements: self.movements.len(), self.movements.capacity();
             staged: self.staged.len(), self.staged.capacity();
             order: self.order.len(), self.order.capacity();
+            copies: self.copies.len(), self.copies.capacity();
+            tiles: self.tiles.len(), self.tiles.capacity();
             allocs: self.allocs.len(), self.allocs.capacity();
             fragments: self.fragments.len(), self.fragments.capacity();
             globals: self.globals.len(), self.globals.capacity();
@@ -200,6 +206,8 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
                 movements: self.movements.as_mut_view(),
                 staged: self.staged.as_mut_view(),
                 order: self.order.as_mut_view(),
+                copies: self.copies.as_mut_view(),
+                tiles: self.tiles.as_mut_view(),
             },
             pools: Pools {
                 allocs: self.allocs.as_mut_view(),
@@ -290,7 +298,7 @@ impl<'s> Pools<'s> {
             completion_offset: 0,
             exchanges,
             shared_bytes: 0,
-            shared_align: 16,
+            shared_align: 0,
             tensor_columns: 0,
             tensor_slot: 0,
         }

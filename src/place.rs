@@ -8,9 +8,6 @@ use crate::plan::{End, MovePlan, Plan, PlanError, TiledPlan};
 use crate::unit::tensor;
 use lanebook_tables::{OpRole, Tables};
 
-/// Alignment of what tensor memory needs in shared memory.
-const SLOT_ALIGN: u32 = 16;
-
 /// Most shared tiles of a program.
 const MAX_TILES: usize = 64;
 
@@ -36,7 +33,7 @@ pub fn place(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &mut Plan<'_>
         lives.push(life).map_err(|_| PlanError::Capacity { pool: crate::plan::PlanPool::Allocs, capacity: MAX_TILES as u32 })?;
     }
     let mut end = 0u32;
-    let mut align = 16u32;
+    let mut align = tables.weights.shared_align;
     for k in 0..plan.allocs.len() {
         let Some(&alloc) = plan.allocs.get(k) else { continue };
         let life = lives.get(k).copied().unwrap_or((0, usize::MAX));
@@ -107,7 +104,7 @@ fn place_accumulators(tables: &Tables<'_>, plan: &mut Plan<'_>) -> Result<(), Pl
     let Some(op) = last else { return Ok(()) };
     let arch = tables.arch(plan.arch).ok_or(PlanError::UnknownArch)?;
     let memory = tensor::memory(tables, arch).map_err(|_| PlanError::UnknownArch)?;
-    let slot = plan.shared_bytes.checked_next_multiple_of(SLOT_ALIGN).ok_or(PlanError::UnknownArch)?;
+    let slot = plan.shared_bytes.checked_next_multiple_of(tables.weights.shared_align).ok_or(PlanError::UnknownArch)?;
     let need = slot.saturating_add(u32::from(memory.shared_bytes));
     if need > arch.shared.max_bytes {
         return Err(PlanError::SharedMemory { op, need, have: arch.shared.max_bytes });

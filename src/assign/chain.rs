@@ -10,52 +10,93 @@ use super::matrix::together;
 use crate::ir::{Op, Value};
 use crate::map::{Columns, Fragment, Kept, MAX_BITS, TileShape, log2_exact};
 use crate::plan::Product;
-use lanebook_tables::{AtomClass, LayoutTrait, OpRole};
+use lanebook_tables::{Atom, AtomClass, AtomId, DtypeId, LayoutTrait, MatrixShape, OpRole};
 
 /// Most values looked at between two products.
 const BETWEEN: usize = 24;
 /// What it costs when nothing can make the next product's operand.
 const NEVER: u32 = 1 << 28;
 
+/// What candidates of a product have in common.
+#[derive(Copy, Clone)]
+pub(super) struct Given {
+    op: Op,
+    /// Extents along m, n and k.
+    tile: (u64, u64, u64),
+    /// Element types of A, B, C and D.
+    types: [Option<DtypeId>; 4],
+    /// Bits of an element of A, B and C.
+    bits: (u16, u16, u16),
+    /// It stands in a row with another product.
+    chained: bool,
+}
+
+impl Given {
+    /// The product.
+    pub(super) fn op(&self) -> Op {
+        self.op
+    }
+
+    /// Whether an atom multiplies elements of these types, those of A and B exchanged or not.
+    fn suits(&self, atom: &Atom<'_>, shape: &MatrixShape, swapped: bool) -> bool {
+        let [a, b, c, d] = self.types;
+        let (first, second) = if swapped { (b, a) } else { (a, b) };
+        let takes = |operand: u8, dtype: Option<DtypeId>| dtype.is_some_and(|dtype| atom.takes(operand, dtype));
+        takes(shape.a, first) && takes(shape.b, second) && takes(shape.c, c) && takes(shape.d, d)
+    }
+
+    /// Numbers of candidates, ascending: an atom (a machine instruction or not), a split over warps or a form of loads from tensor memory,
+    /// and whether it computes the transposed product. The latter only for products in a row.
+    pub(super) fn numbers<'t>(self, setting: Setting<'t>, native: bool) -> impl Iterator<Item = usize> + use<'t> {
+        let per_atom = per_atom(&setting);
+        let suits = move |atom: &Atom<'_>| {
+            let shape = atom.product().or(atom.matrix);
+            shape.is_some_and(|shape| self.suits(atom, &shape, false) || (self.chained && self.suits(atom, &shape, true)))
+        };
+        let matrix = move |id: AtomId| setting.tables.atom(id).is_some_and(|atom| atom.class == AtomClass::Matrix && suits(atom));
+        let atoms = setting.arch.atoms.iter().enumerate().filter(move |(_, have)| have.native == native && matrix(have.atom));
+        let (sides, chained) = (per_atom.saturating_mul(2), self.chained);
+        let all = move |at: usize| (0..sides).filter_map(move |k| at.checked_mul(sides)?.checked_add(k));
+        atoms.flat_map(move |(at, _)| all(at)).filter(move |number| chained || number.is_multiple_of(2))
+    }
+}
+
+/// Numbers of an atom: a split over warps, or a form of loads from tensor memory.
+fn per_atom(setting: &Setting<'_>) -> usize {
+    usize::from(setting.warps).saturating_add(1).max(setting.tables.units.tensor_moves.len())
+}
+
 impl Chooser<'_, '_, '_, '_> {
-    /// How many numbers candidates of a product have.
-    pub(super) fn candidates(&self) -> usize {
-        self.setting.arch.atoms.len().saturating_mul(self.per_atom()).saturating_mul(2)
-    }
-
-    /// Numbers of an atom: a split over warps, or a form of loads from tensor memory.
-    fn per_atom(&self) -> usize {
-        usize::from(self.setting.warps).saturating_add(1).max(self.setting.tables.units.tensor_moves.len())
-    }
-
-    /// A candidate of a product by its number: an atom, a split over warps, and whether it computes the transposed product. The
-    /// latter only for products in a row.
-    pub(super) fn candidate(&self, op: Op, number: usize) -> Option<Product> {
-        let Setting { tables, arch, wave, warps, .. } = self.setting;
-        let program = self.program;
-        let (swapped, number) = (number % 2 == 1, number / 2);
-        let per_atom = self.per_atom();
-        let have = arch.atoms.get(number.checked_div(per_atom)?)?;
-        let along_m = u8::try_from(number.checked_rem(per_atom)?).ok()?;
-        let atom = tables.atom(have.atom).filter(|atom| atom.class == AtomClass::Matrix)?;
-        if swapped && !self.is_chained(op) {
-            return None;
-        }
-        let whole = || atom.matrix.filter(|_| (atom.tensor().is_some() || atom.scaled().is_some()) && !swapped);
-        let shape = atom.product().or_else(whole).filter(|_| self.takes_scales(op, atom))?;
+    /// What candidates of a product have in common; `None` if it is no product of tiles with known extents.
+    pub(super) fn given(&self, op: Op) -> Option<Given> {
+        let (tables, program) = (self.setting.tables, self.program);
         let (a, b, c) = (program.operand(op, 0)?, program.operand(op, 1)?, program.operand(op, 2)?);
         let d = program.result(op, 0)?;
         let pair = |v: Value| program.type_of(v).shape.pair();
         let ((m, k), (_, n)) = (pair(a)?, pair(b)?);
-        let dtype = |v: Value| program.type_of(v).dtype;
-        let bits = |v: Value| dtype(v).and_then(|t| tables.dtype(t)).map_or(0, |t| t.bits);
-        let takes = |operand: u8, v: Value| dtype(v).is_some_and(|dtype| atom.takes(operand, dtype));
-        let (first, second) = if swapped { (b, a) } else { (a, b) };
-        if !(takes(shape.a, first) && takes(shape.b, second) && takes(shape.c, c) && takes(shape.d, d)) {
+        let types = [a, b, c, d].map(|v| program.type_of(v).dtype);
+        let bits = |t: Option<DtypeId>| t.and_then(|t| tables.dtype(t)).map_or(0, |t| t.bits);
+        let [ta, tb, tc, _] = types;
+        Some(Given { op, tile: (u64::from(m), u64::from(n), u64::from(k)), types, bits: (bits(ta), bits(tb), bits(tc)), chained: self.is_chained(op) })
+    }
+
+    /// A candidate of a product by its number.
+    pub(super) fn candidate(&self, given: &Given, number: usize) -> Option<Product> {
+        let Setting { tables, arch, wave, warps, .. } = self.setting;
+        let (swapped, number) = (number % 2 == 1, number / 2);
+        let per_atom = per_atom(&self.setting);
+        let have = arch.atoms.get(number.checked_div(per_atom)?)?;
+        let along_m = u8::try_from(number.checked_rem(per_atom)?).ok()?;
+        let atom = tables.atom(have.atom).filter(|atom| atom.class == AtomClass::Matrix)?;
+        if swapped && !given.chained {
             return None;
         }
-        let tile = (u64::from(m), u64::from(n), u64::from(k));
-        let widths = (bits(a), bits(b), bits(c));
+        let (op, tile, widths) = (given.op, given.tile, given.bits);
+        let whole = || atom.matrix.filter(|_| (atom.tensor().is_some() || atom.scaled().is_some()) && !swapped);
+        let shape = atom.product().or_else(whole).filter(|_| self.takes_scales(op, atom))?;
+        if !given.suits(atom, &shape, swapped) {
+            return None;
+        }
         if atom.tensor().is_some() {
             return super::tensor::tensor_product(&self.setting, have.atom, atom, tile, widths, usize::from(along_m));
         }
@@ -67,7 +108,7 @@ impl Chooser<'_, '_, '_, '_> {
         };
         let product = product.filter(|p| p.c.lane.len() == usize::from(wave))?;
         // Scales pin the depth's order.
-        if program.scales(op).is_some() {
+        if self.program.scales(op).is_some() {
             return Some(product);
         }
         // The depth's order is free: if it can be that of an operand that is known, it is.
@@ -117,10 +158,10 @@ impl Chooser<'_, '_, '_, '_> {
     /// What the distributions that are known mean for products that are not chosen yet: nothing where one of their candidates
     /// takes the operand as it is, else the conversion that the program allows for.
     #[inline(never)]
-    pub(super) fn chain_cost(&self, first: Op) -> u32 {
+    pub(super) fn chain_cost(&self, first: &Given) -> u32 {
         let program = self.program;
         let mut sum = 0u32;
-        for op in program.inside(self.function).filter(|o| program.role(*o) == OpRole::Matrix && *o != first) {
+        for op in program.inside(self.function).filter(|o| program.role(*o) == OpRole::Matrix && *o != first.op) {
             if self.plan.product_of(op).is_some() {
                 continue;
             }
@@ -140,7 +181,9 @@ impl Chooser<'_, '_, '_, '_> {
     /// Whether some candidate of a product has an operand distributed like this.
     fn takes_as_it_is(&self, op: Op, side: usize, known: &Fragment) -> bool {
         let fits = |p: Product| if side == 0 { p.a == *known } else { p.b == *known };
-        (0..self.candidates()).any(|number| self.candidate(op, number).is_some_and(fits))
+        let Some(given) = self.given(op) else { return false };
+        let numbers = [true, false].into_iter().flat_map(|native| given.numbers(self.setting, native));
+        numbers.into_iter().any(|number| self.candidate(&given, number).is_some_and(fits))
     }
 }
 

@@ -4,8 +4,9 @@ use super::candidates::Family;
 use super::evaluate::{Evaluated, Setting};
 use super::flow::is_register_tile;
 use super::in_shared::{MAX_UNIT_USES, UnitUse};
-use super::mover::{Mover, Place};
+use super::mover::Mover;
 use super::search::touches_shared;
+use super::tiles::{Copies, Tile};
 use crate::ir::{Op, Program, Value, words};
 use crate::map::{Fragment, log2_exact};
 use crate::plan::{Candidate, End, Loser, MapPlan, MovePlan, Plan, PlanError, PlanPool, Reject, TiledPlan};
@@ -20,6 +21,8 @@ pub struct Movement {
     pub(super) to: MovementEnd,
     /// Loops around it.
     pub(super) depth: u8,
+    /// The instruction that the program asks for; one that does not exist if the tables do not know it.
+    pub(super) wanted: Option<AtomId>,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq)]
@@ -39,6 +42,10 @@ pub struct Workspace<'s> {
     pub staged: &'s mut VecView<Staged>,
     /// Candidates of one product that are left: what each costs by itself, and its number.
     pub order: &'s mut VecView<(u32, u16)>,
+    /// What copies cost, for shared tiles and their layouts.
+    pub copies: &'s mut VecView<Copies>,
+    /// What is known of shared tiles, as far as there is room.
+    pub tiles: &'s mut VecView<Tile>,
 }
 
 /// The cheapest global half, of one width, of a copy that goes through registers: its load from global memory, or its store
@@ -123,6 +130,8 @@ pub fn choose(
     workspace.movers.clear();
     workspace.movements.clear();
     workspace.staged.clear();
+    workspace.copies.clear();
+    workspace.tiles.clear();
     let setting = Setting { tables, arch: machine, isa, wave, warps, copies: false };
     for have in machine.atoms.iter().filter(|a| a.native) {
         if let Some(mover) = tables.atom(have.atom).and_then(|atom| Mover::of(have.atom, atom)).filter(|m| m.from != Space::Tensor && m.to != Space::Tensor) {
@@ -154,11 +163,16 @@ pub fn choose(
         movements: workspace.movements,
         staged: workspace.staged,
         order: workspace.order,
+        copies: workspace.copies,
         family: Family { bank_span: 0, widest: 0, run: 0 },
         units: heapless::Vec::new(),
+        settled: (0, 0),
+        free_from: usize::MAX,
+        tiles: workspace.tiles,
     };
     chooser.family = chooser.family();
     chooser.collect(function)?;
+    chooser.prepare_tiles();
     chooser.stage()?;
     chooser.choose_products(function)?;
     chooser.choose_free_tiles()?;
@@ -179,9 +193,16 @@ pub(super) struct Chooser<'a, 't, 'p, 's> {
     pub(super) movements: &'a mut VecView<Movement>,
     pub(super) staged: &'a mut VecView<Staged>,
     pub(super) order: &'a mut VecView<(u32, u16)>,
+    pub(super) copies: &'a mut VecView<Copies>,
     pub(super) family: Family,
     /// What matrix units read from shared memory.
     pub(super) units: heapless::Vec<UnitUse<'t>, MAX_UNIT_USES>,
+    /// How many distributions and how many of `units` are settled: the first ones, which nothing takes back.
+    pub(super) settled: (usize, usize),
+    /// Distributions from this one on may still give each narrow element a register of its own.
+    pub(super) free_from: usize,
+    /// Shared tiles, as far as there is room.
+    pub(super) tiles: &'a mut VecView<Tile>,
 }
 
 impl Chooser<'_, '_, '_, '_> {
@@ -194,9 +215,8 @@ impl Chooser<'_, '_, '_, '_> {
             for side in [&movement.from, &movement.to] {
                 if side.space == Space::Shared {
                     // A wave-uniform side has one slot, and the whole run behind it.
-                    let uniform = mover.bits.as_slice().iter().any(|b| matches!((b.from, b.to), (Place::Slot(_), Place::Byte(_))));
                     let bytes = u32::from(side.slot_bytes);
-                    if uniform {
+                    if mover.uniform {
                         out.run = out.run.max(bytes);
                     } else {
                         out.widest = out.widest.max(bytes);
@@ -219,11 +239,13 @@ impl Chooser<'_, '_, '_, '_> {
     fn settle_allocs(&mut self) -> Result<(), PlanError> {
         for index in 0..self.plan.allocs.len() {
             let op = self.plan.allocs.get(index).and_then(|a| self.program.def_op(a.value));
-            let (layout, _) = self.best_layout(index, op.filter(|_| self.plan.losers.capacity() > 0))?;
+            let found = self.best_layout(index, op.filter(|_| self.plan.losers.capacity() > 0), u32::MAX)?;
+            let (layout, _) = found.ok_or(PlanError::UnknownArch)?;
             let for_units = self.is_unit_tile(index);
             if let Some(alloc) = self.plan.allocs.get_mut(index) {
                 alloc.layout = layout;
-                alloc.align = if for_units { layout.period(16) } else { layout.align(16) };
+                let least = self.setting.tables.weights.shared_align;
+                alloc.align = if for_units { layout.period(least) } else { layout.align(least) };
                 alloc.bytes = u32::try_from(layout.bytes(alloc.shape).unwrap_or(u64::MAX)).unwrap_or(u32::MAX);
             }
         }
@@ -277,7 +299,8 @@ impl Chooser<'_, '_, '_, '_> {
             };
             let mut record = Record { losers: heapless::Vec::new(), dropped: 0 };
             let recorded = if self.plan.losers.capacity() > 0 { Some(&mut record) } else { None };
-            let best = self.best_mover(k, &movement, map.as_ref().map(|(m, a)| (m, *a)), u32::MAX, recorded)?.ok_or(PlanError::Undecided(movement.op))?;
+            let map = map.as_ref().map(|(m, a)| (m, *a));
+            let best = self.best_mover(k, &movement, map, u32::MAX, u32::MAX, recorded)?.ok_or(PlanError::Undecided(movement.op))?;
             for &Lost { atom, why, cost } in &record.losers {
                 self.plan.lose(Loser { op: movement.op, what: Candidate::Atom(atom), why, cost });
             }

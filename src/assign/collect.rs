@@ -11,7 +11,7 @@ use crate::ir::{AttrValue, Def, Op, Quotient, Value, words};
 use crate::map::{MemoryMap, SharedLayout, TileShape, log2_exact};
 use crate::plan::{AllocPlan, GlobalPlan, PlanError, PlanPool};
 use lanebook_layout::PostMap;
-use lanebook_tables::{OpRole, Space};
+use lanebook_tables::{AtomId, OpRole, Space};
 
 impl Chooser<'_, '_, '_, '_> {
     /// Finds tiles and movements.
@@ -71,8 +71,18 @@ impl Chooser<'_, '_, '_, '_> {
             }
             at = self.program.parent(parent);
         }
+        let wanted = match self.program.attr(op, words::MOVER) {
+            Some(AttrValue::Str(name)) => Some(self.atom_named(self.program.text(name))),
+            _ => None,
+        };
         let capacity = self.movements.capacity();
-        self.movements.push(Movement { op, from, to, depth }).map_err(|_| full(PlanPool::Moves, capacity))
+        self.movements.push(Movement { op, from, to, depth, wanted }).map_err(|_| full(PlanPool::Moves, capacity))
+    }
+
+    /// The atom of a name; a number that no atom has if there is none.
+    fn atom_named(&self, name: &str) -> AtomId {
+        let found = self.setting.tables.atoms.iter().position(|atom| atom.name() == name);
+        found.and_then(|k| u16::try_from(k).ok()).map_or(AtomId(u16::MAX), AtomId)
     }
 
     pub(super) fn shape_of(&self, op: Op, value: Value) -> Result<TileShape, PlanError> {
@@ -106,7 +116,8 @@ impl Chooser<'_, '_, '_, '_> {
         let written = self.written(op, value).map(|text| written::shared(text, shape).map_err(|why| PlanError::Written { op, why })).transpose()?;
         let layout = written.unwrap_or(SharedLayout { row_major: true, strip: None, turn: None, post: PostMap::None });
         let capacity = self.plan.allocs.capacity();
-        let alloc = AllocPlan { value, shape, layout, fixed: written.is_some(), bytes: 0, align: 16, offset: 0 };
+        let align = self.setting.tables.weights.shared_align;
+        let alloc = AllocPlan { value, shape, layout, fixed: written.is_some(), bytes: 0, align, offset: 0 };
         self.plan.allocs.push(alloc).map_err(|_| full(PlanPool::Allocs, capacity))
     }
 

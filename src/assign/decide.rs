@@ -1,5 +1,6 @@
 //! Deciding: matrix atoms with their split over warps, and the width of tiles that no product fixes.
 
+use super::chain::Given;
 use super::choose::{Chooser, MAX_REGISTERS, MAX_SLICED, MovementEnd, full};
 use super::evaluate::Setting;
 use super::flow::{across, spread};
@@ -95,8 +96,7 @@ impl Chooser<'_, '_, '_, '_> {
             let shape = product.shape;
             [shape.a, shape.b].into_iter().all(|k| class(k).and_then(|id| isa.classes.get(id.index())).is_some_and(|c| c.pool.1 != 0))
         };
-        let is_native = |id| arch.atoms.iter().any(|have| have.atom == id && have.native);
-        let numbers = self.candidates();
+        let given = self.given(op).ok_or(PlanError::Unsupported(op))?;
         let columns = tensor::memory(tables, arch).map_or(0, |memory| u32::from(memory.columns));
         let mut fewest = None;
         let may_stay = home.is_some();
@@ -113,8 +113,8 @@ impl Chooser<'_, '_, '_, '_> {
                 self.plan.losers.truncate(kept.0);
                 self.plan.losers_dropped = kept.1;
             }
-            for number in 0..numbers {
-                let Some(product) = self.candidate(op, number).filter(|p| is_native(p.atom) == native) else { continue };
+            for number in given.numbers(self.setting, native) {
+                let Some(product) = self.candidate(&given, number) else { continue };
                 if let Some(loads) = product.tensor {
                     let need = u32::from(loads.columns).saturating_add(self.scale_columns(op, &product));
                     let what = Candidate::Tensor(product.atom, loads.form);
@@ -143,6 +143,7 @@ impl Chooser<'_, '_, '_, '_> {
         }
         let mut best: Option<(Product, u32, (bool, u8))> = None;
         let mark = self.plan.fragments.len();
+        self.settled = (mark, self.units.len());
         // Cheapest first: once a total undercuts what the rest cost by themselves, they need no look.
         while let Some(next) = self.order.iter().enumerate().min_by_key(|(_, entry)| **entry).map(|(at, _)| at) {
             let Some(&(base, number)) = self.order.get(next) else { break };
@@ -150,9 +151,15 @@ impl Chooser<'_, '_, '_, '_> {
             if let Some(place) = self.order.get_mut(next) {
                 *place = last;
             }
-            let Some(product) = self.candidate(op, usize::from(number)) else { continue };
+            let least = best.map_or(u32::MAX, |(_, least, _)| least);
+            let reasons = self.plan.losers.capacity() > 0;
+            if best.is_some() && least <= base && !reasons {
+                self.plan.losers_dropped = self.plan.losers_dropped.saturating_add(1);
+                continue;
+            }
+            let Some(product) = self.candidate(&given, usize::from(number)) else { continue };
             let what = named(&product);
-            if best.is_some_and(|(_, least, _)| least <= base) {
+            if best.is_some() && least <= base {
                 self.plan.lose(Loser { op, what, why: Reject::Dearer, cost: base });
                 continue;
             }
@@ -163,21 +170,23 @@ impl Chooser<'_, '_, '_, '_> {
             };
             let known = self.units.len();
             self.units.extend_from_slice(&uses).map_err(|_| full(PlanPool::Products, MAX_UNIT_USES))?;
+            // Reasons are kept with exact costs; else what cannot win need not be priced to its end.
+            let limit = if reasons || best.is_none() || program.scales(op).is_some() { u32::MAX } else { least.saturating_sub(base) };
             // Results that become narrower are packed, or, where no instruction can store them so, take a register each.
             let mut way = (false, 0u8);
-            let mut cost = self.tried(op, &product, [a, b, c, d], way);
+            let mut cost = self.price_product(&given, &product, [a, b, c, d], way, limit);
             if matches!(cost, Err(PlanError::NoMover { .. })) && self.plan.fragments.iter().any(|f| f.fragment.shape.bits < product.c.shape.bits) {
                 self.plan.fragments.truncate(mark);
                 way.0 = true;
-                cost = self.tried(op, &product, [a, b, c, d], way);
+                cost = self.price_product(&given, &product, [a, b, c, d], way, limit);
             }
             self.plan.fragments.truncate(mark);
             // Scales that share registers, or do not: whatever is cheapest.
             for scales in 1..if program.scales(op).is_some() && product.tensor.is_none() { SCALE_WAYS } else { 1 } {
-                let next = self.tried(op, &product, [a, b, c, d], (false, scales));
+                let next = self.price_product(&given, &product, [a, b, c, d], (false, scales), limit);
                 self.plan.fragments.truncate(mark);
                 let better = match (next, cost) {
-                    (Ok(next), Ok(least)) => next < least,
+                    (Ok(next), Ok(least)) => next.unwrap_or(u32::MAX) < least.unwrap_or(u32::MAX),
                     (next, Err(_)) => !matches!(next, Err(PlanError::Undecided(_))),
                     (Err(_), Ok(_)) => false,
                 };
@@ -186,7 +195,7 @@ impl Chooser<'_, '_, '_, '_> {
                 }
             }
             self.units.truncate(known);
-            match cost {
+            match cost.and_then(|moves| moves.or(best.map(|_| limit)).ok_or(PlanError::Undecided(op))) {
                 Ok(moves) => {
                     let cost = moves.saturating_add(base);
                     match best {
@@ -241,22 +250,40 @@ impl Chooser<'_, '_, '_, '_> {
         false
     }
 
-    /// What everything costs with a product's tiles placed.
-    fn tried(&mut self, op: Op, product: &Product, values: [Value; 4], way: (bool, u8)) -> Result<u32, PlanError> {
+    /// Cost of all movements with a product's tiles placed, and of what that means for other products; `None` if it is `limit` or more
+    /// in any case.
+    #[inline(never)]
+    fn price_product(&mut self, given: &Given, product: &Product, values: [Value; 4], way: (bool, u8), limit: u32) -> Result<Option<u32>, PlanError> {
         self.place_product(product, values, way.0)?;
-        self.place_scales(op, product, way.1)?;
-        let cost = self.total()?;
-        Ok(cost.saturating_add(self.chain_cost(op)))
+        self.place_scales(given.op(), product, way.1)?;
+        let Some(moves) = self.total(limit)? else { return Ok(None) };
+        if limit < u32::MAX && moves >= limit {
+            return Ok(None);
+        }
+        Ok(Some(moves.saturating_add(self.chain_cost(given))))
     }
 
     #[inline(never)]
     fn place_product(&mut self, product: &Product, [a, b, c, d]: [Value; 4], loose: bool) -> Result<(), PlanError> {
         let [in_a, in_b] = product.shared;
-        for (value, fragment, shared) in [(a, product.a, in_a), (b, product.b, in_b), (c, product.c, false), (d, product.c, false)] {
+        let mut is_plain = true;
+        let mark = self.plan.fragments.len();
+        for (value, fragment, shared) in [(a, product.a, in_a), (b, product.b, in_b)] {
             if shared {
                 continue;
             }
+            let first = self.plan.fragments.len();
             spread(self.program, value, fragment, loose, self.plan.fragments)?;
+            // What has the operand's own width all the way is packed in any case.
+            is_plain &= self.plan.fragments.iter().skip(first).all(|f| f.fragment.shape.bits == fragment.shape.bits);
+        }
+        self.free_from = match (loose, is_plain) {
+            (true, _) => usize::MAX,
+            (false, true) => self.plan.fragments.len(),
+            (false, false) => mark,
+        };
+        for value in [c, d] {
+            spread(self.program, value, product.c, loose, self.plan.fragments)?;
         }
         Ok(())
     }
@@ -282,6 +309,7 @@ impl Chooser<'_, '_, '_, '_> {
     fn choose_free_tile(&mut self, op: Op, value: Value) -> Result<(), PlanError> {
         let shape = self.shape_of(op, value)?;
         let mark = self.plan.fragments.len();
+        (self.settled, self.free_from) = ((mark, self.units.len()), usize::MAX);
         let mut best: Option<(FragmentPlan, u8, u32)> = None;
         let mut why = PlanError::Undecided(op);
         let narrowest = 32u16.checked_div(shape.bits).map_or(0, |n| log2_exact(u64::from(n)).unwrap_or(0));
@@ -299,10 +327,12 @@ impl Chooser<'_, '_, '_, '_> {
                 self.plan.lose(Loser { op, what: Candidate::Blocked(vector), why: Reject::Registers { registers, most: MAX_REGISTERS }, cost: 0 });
                 continue;
             }
-            let cost = spread(self.program, value, fragment, loose, self.plan.fragments).and_then(|()| self.cross_conversions()).and_then(|()| self.total());
+            let limit = best.filter(|_| self.plan.losers.capacity() == 0).map_or(u32::MAX, |(_, _, least)| least);
+            let cost =
+                spread(self.program, value, fragment, loose, self.plan.fragments).and_then(|()| self.cross_conversions()).and_then(|()| self.total(limit));
             self.plan.fragments.truncate(mark);
             let what = Candidate::Blocked(vector);
-            match (cost, best) {
+            match (cost.map(|cost| cost.unwrap_or(limit)), best) {
                 (Ok(cost), Some((_, _, least))) if least <= cost => self.plan.lose(Loser { op, what, why: Reject::Dearer, cost }),
                 (Ok(cost), old) => {
                     if let Some((_, vector, cost)) = old {

@@ -1,8 +1,8 @@
 //! Evaluation: one movement, one atom, one shared layout: legal or not, and what it costs.
 
 use super::fit::{fit_copy, fit_registers};
-use super::mover::{Mover, Place};
-use crate::map::{Access, Columns, Combine, Fragment, MemoryMap, count_conflicts};
+use super::mover::Mover;
+use crate::map::{Access, Columns, Combine, Fragment, MemoryMap, count_within};
 use crate::plan::{Figures, Fit, Reject};
 use lanebook_tables::{Arch, Atom, Isa, Side, Space, Status, Tables, TupleStyle, Weights};
 
@@ -116,7 +116,7 @@ impl<'t> Setting<'t> {
                 }
                 EndMap::Shared(map, _) => map,
                 EndMap::Global(map, _) => {
-                    out.segments = segments(map, &fit.slots, u32::from(side.slot_bytes));
+                    out.segments = segments(map, &fit.slots, u32::from(side.slot_bytes), self.tables.weights.segment_bytes);
                     map
                 }
             };
@@ -124,22 +124,23 @@ impl<'t> Setting<'t> {
             let width = Self::address_width(atom, side);
             out.further_addresses = out.further_addresses.saturating_add(further(map, fit).saturating_add(1).saturating_mul(width)).saturating_sub(1);
         }
-        // Conflicts only add to the cost: count them for candidates that still have a chance.
-        if self.cost(&out, atom) >= limit {
+        // Conflicts only add to the cost: count them for candidates that still have a chance, and no further than they have one.
+        let (plain, each) = (self.cost(&out, atom), self.tables.weights.shared_transaction.saturating_mul(out.count));
+        if plain >= limit {
             return Err(Reject::Dearer);
         }
+        let most = limit.saturating_sub(plain).saturating_sub(1).checked_div(each).filter(|_| limit < u32::MAX).unwrap_or(u32::MAX);
         for (side, end) in sides {
             let EndMap::Shared(map, _) = end else { continue };
             let Some(model) = self.arch.banks.iter().find(|m| m.name == side.banks) else { continue };
-            let uniform = mover.bits.as_slice().iter().any(|b| matches!((b.from, b.to), (Place::Slot(_), Place::Byte(_))));
-            let conflicts = if uniform {
+            let conflicts = if mover.uniform {
                 // One consecutive run, all of it behind one address: as many passes as the banks need for its bytes.
                 let span = u32::from(model.banks).saturating_mul(u32::from(model.bank_bytes)).max(1);
                 let passes = u32::from(side.slot_bytes).div_ceil(span);
                 crate::map::Conflicts { transactions: passes, least: passes }
             } else {
                 let access = Access { slots: &fit.slots, slot_bytes: side.slot_bytes };
-                count_conflicts(map, access, model).ok_or(Reject::Size)?
+                count_within(map, access, model, most).ok_or(Reject::Size)?
             };
             out.conflicts.transactions = out.conflicts.transactions.saturating_add(conflicts.transactions);
             out.conflicts.least = out.conflicts.least.saturating_add(conflicts.least);
@@ -186,8 +187,8 @@ pub fn varying(map: &MemoryMap, fit: &Fit) -> u32 {
     fit.slots.as_slice().iter().chain(fit.warps.as_slice()).fold(0, |mask, &e| mask | map.at(e).bytes)
 }
 
-/// 32-byte segments that the lanes of one instruction touch, rows a run-time stride apart counted apart.
-fn segments(map: &MemoryMap, slots: &Columns<u32, 6>, slot_bytes: u32) -> u32 {
+/// Segments of `bytes` that the lanes of one instruction touch, rows a run-time stride apart counted apart.
+fn segments(map: &MemoryMap, slots: &Columns<u32, 6>, slot_bytes: u32, bytes: u32) -> u32 {
     let mut run = slot_bytes.max(1);
     let mut groups = 1u32;
     let mut columns: Columns<u32, 6> = Columns::new();
@@ -211,5 +212,5 @@ fn segments(map: &MemoryMap, slots: &Columns<u32, 6>, slot_bytes: u32) -> u32 {
         }
         last = column;
     }
-    groups.saturating_mul(run.div_ceil(32))
+    groups.saturating_mul(run.saturating_add(bytes.saturating_sub(1)).checked_div(bytes).unwrap_or(run))
 }

@@ -15,6 +15,19 @@ use lanebook_tables::Space;
 /// multiple of its run-time stride; `any`: a tuple's registers need not be consecutive; `copies`: lanes with the same element
 /// may all store it.
 pub fn fit_registers(mover: &Mover, fragment: &Fragment, map: &MemoryMap, need: u32, align: u32, any: bool, copies: bool) -> Result<Fit, Reject> {
+    let out = divide(mover, fragment, map, any, copies)?;
+    let share = mover.bits.as_slice().iter().fold(0, |mask, &bit| match mover.sides(bit).1 {
+        Place::Byte(k) => mask | bytes_of(k),
+        _ => mask,
+    });
+    check_alignment(map, &out, need, align)?;
+    check_share(map, &out, share)?;
+    Ok(out)
+}
+
+/// The division itself. It looks only at what lies within the mover's share of each lane: where rows (or columns) lie next to each other for at
+/// least as many bytes, padding and swizzles change nothing of it.
+pub(super) fn divide(mover: &Mover, fragment: &Fragment, map: &MemoryMap, any: bool, copies: bool) -> Result<Fit, Reject> {
     let wave = u8::try_from(fragment.lane.len()).map_err(|_| Reject::Size)?;
     if mover.lanes != wave {
         return Err(Reject::Lanes { atom: mover.lanes, wave });
@@ -116,12 +129,6 @@ pub fn fit_registers(mover: &Mover, fragment: &Fragment, map: &MemoryMap, need: 
             return Err(Reject::Size);
         }
     }
-    let share = mover.bits.as_slice().iter().fold(0, |mask, &bit| match mover.sides(bit).1 {
-        Place::Byte(k) => mask | bytes_of(k),
-        _ => mask,
-    });
-    check_alignment(map, &out, need, align)?;
-    check_share(map, &out, share)?;
     Ok(out)
 }
 

@@ -99,14 +99,15 @@ pub(super) fn atom_bits(instance: &Instance<'_>, number: u8, shape: TileShape, e
     let mut lane_bits = 0usize;
     let total = rows.checked_add(cols)?;
     let origin = |axis| layout.offset_on(0, axis).ok();
+    let (lane_0, bit_0, warp_0) = (origin(AxisId::LANE)?, origin(AxisId::BIT)?, origin(AxisId::WARP)?);
     let bit_of = |n: i64| log2_exact(u64::try_from(n).ok()?);
     for bit in 0..total {
         let (x, e) = match bit.checked_sub(cols) {
             None => (1u64.checked_shl(u32::from(bit))?, 1u32.checked_shl(u32::from(bit))?),
             Some(row) => (u64::from(operand.extents.1).checked_shl(u32::from(row))?, shape.row_bit(row)),
         };
-        let on = |axis| layout.offset_on(x, axis).ok()?.checked_sub(origin(axis)?);
-        match (on(AxisId::LANE)?, on(AxisId::BIT)?, on(AxisId::WARP)?) {
+        let on = |axis, from: i64| layout.offset_on(x, axis).ok()?.checked_sub(from);
+        match (on(AxisId::LANE, lane_0)?, on(AxisId::BIT, bit_0)?, on(AxisId::WARP, warp_0)?) {
             (l, 0, 0) if l > 0 => {
                 let k = usize::from(bit_of(l)?);
                 *lane.get_mut(k)? = e;

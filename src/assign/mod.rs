@@ -24,8 +24,10 @@ mod search;
 pub(crate) mod shape;
 mod tensor;
 mod tiled;
+mod tiles;
 mod written;
 
 pub(crate) use doer::{PACK, doer, lane_exchange, shares};
 
 pub use choose::{MAX_PRODUCTS, Movement, Staged, Workspace, choose};
+pub use tiles::{Copies, Tile};

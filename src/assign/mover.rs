@@ -55,6 +55,8 @@ pub struct Mover {
     pub lanes: u8,
     /// Bytes that one lane moves.
     pub share_bytes: u32,
+    /// Its destination is one run behind one address, the same for the whole wave.
+    pub uniform: bool,
 }
 
 impl Mover {
@@ -69,6 +71,7 @@ impl Mover {
             count = count.checked_mul(u64::from(extent))?;
         }
         let total = log2_exact(count)?;
+        let (from, to) = (origin(movement.from.layout)?, origin(movement.to.layout)?);
         let mut bits = Columns::new();
         for bit in 3..unit {
             let byte = bit.checked_sub(3)?;
@@ -79,7 +82,7 @@ impl Mover {
         }
         for bit in 0..total {
             let x = 1u64.checked_shl(u32::from(bit))?;
-            let step = MoverBit { from: place(movement.from.layout, x)?, to: place(movement.to.layout, x)? };
+            let step = MoverBit { from: place(movement.from.layout, x, from)?, to: place(movement.to.layout, x, to)? };
             if !bits.push(step) {
                 return None;
             }
@@ -105,6 +108,7 @@ impl Mover {
             register_base: u16::try_from(base).ok()?,
             register_bits,
             lanes,
+            uniform: bits.as_slice().iter().any(|b| matches!((b.from, b.to), (Place::Slot(_), Place::Byte(_)))),
             share_bytes: 1u32.checked_shl((bits.len() as u32).checked_sub(u32::from(lanes))?)?,
         })
     }
@@ -116,10 +120,25 @@ impl Mover {
     }
 }
 
+/// The axes that places are on.
+const AXES: [AxisId; 4] = [AxisId::LANE, AxisId::BIT, AxisId::SLOT, AxisId::BYTE];
+
+/// Where zero stands on each of them.
+fn origin(layout: &LayoutRef<'_>) -> Option<[i64; 4]> {
+    let mut out = [0; 4];
+    for (place, axis) in out.iter_mut().zip(AXES) {
+        *place = layout.offset_on(0, axis).ok()?;
+    }
+    Some(out)
+}
+
 /// Where the coordinate `x` (one bit) stands, relative to where zero stands.
-fn place(layout: &LayoutRef<'_>, x: u64) -> Option<Place> {
-    let on = |axis: AxisId| -> Option<i64> { layout.offset_on(x, axis).ok()?.checked_sub(layout.offset_on(0, axis).ok()?) };
-    let (lane, bit, slot, byte) = (on(AxisId::LANE)?, on(AxisId::BIT)?, on(AxisId::SLOT)?, on(AxisId::BYTE)?);
+fn place(layout: &LayoutRef<'_>, x: u64, origin: [i64; 4]) -> Option<Place> {
+    let mut on = [0i64; 4];
+    for ((place, axis), from) in on.iter_mut().zip(AXES).zip(origin) {
+        *place = layout.offset_on(x, axis).ok()?.checked_sub(from)?;
+    }
+    let [lane, bit, slot, byte] = on;
     let exponent = |v: i64| log2_exact(u64::try_from(v).ok()?);
     match (lane, bit, slot, byte) {
         (0, 0, 0, 0) => Some(Place::Nowhere),

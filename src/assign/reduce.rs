@@ -16,9 +16,6 @@ use crate::map::{Fragment, Kept, SharedLayout, TileShape};
 use crate::plan::{AllocPlan, ExchangePlan, HalfPlan, PlanError, PlanPool};
 use lanebook_tables::{AtomId, OpRole};
 
-/// Instructions that an exchange is taken to need for its addresses and barriers.
-const EXCHANGE_ADDRESSES: u32 = 16;
-
 /// The distributions of an exchange.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Between {
@@ -146,7 +143,7 @@ impl Chooser<'_, '_, '_, '_> {
     /// What an exchange through shared memory costs before its layout is chosen: every register, written and read, and the addresses.
     pub(super) fn exchange_estimate(&self, registers: u32) -> u32 {
         let w = &self.setting.tables.weights;
-        let instructions = registers.saturating_add(EXCHANGE_ADDRESSES);
+        let instructions = registers.saturating_add(w.exchange_addresses);
         registers.saturating_mul(w.shared_transaction).saturating_add(instructions.saturating_mul(w.instruction))
     }
 
@@ -174,7 +171,7 @@ impl Chooser<'_, '_, '_, '_> {
         let mut why = PlanError::Undecided(op);
         for layout in candidates(shape, self.family) {
             let Some(map) = layout.map(shape) else { continue };
-            let memory = EndMap::Shared(&map, layout.align(16));
+            let memory = EndMap::Shared(&map, layout.align(self.setting.tables.weights.shared_align));
             let limit = best.map_or(u32::MAX, |b| b.3);
             let store = match self.half(op, EndMap::Registers(&between.from), memory, limit) {
                 Ok(Some(found)) => found,
@@ -201,7 +198,7 @@ impl Chooser<'_, '_, '_, '_> {
         let (layout, store, load, _) = best.ok_or(why)?;
         let value = self.program.result(op, 0).ok_or(PlanError::Unsupported(op))?;
         let bytes = u32::try_from(layout.bytes(shape).unwrap_or(u64::MAX)).unwrap_or(u32::MAX);
-        let alloc = AllocPlan { value, shape, layout, fixed: false, bytes, align: layout.align(16), offset: 0 };
+        let alloc = AllocPlan { value, shape, layout, fixed: false, bytes, align: layout.align(self.setting.tables.weights.shared_align), offset: 0 };
         let number = u16::try_from(self.plan.allocs.len()).unwrap_or(u16::MAX);
         let capacity = self.plan.allocs.capacity();
         self.plan.allocs.push(alloc).map_err(|_| full(PlanPool::Allocs, capacity))?;

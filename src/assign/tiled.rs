@@ -121,10 +121,11 @@ impl<'t> Setting<'t> {
         let issue = self.tables.atom(form.atom).map_or(1, |a| u32::from(a.cost.issue));
         let span = self.arch.banks.iter().map(|b| u32::from(b.banks).saturating_mul(u32::from(b.bank_bytes))).max().unwrap_or(1).max(1);
         let part = bytes.checked_shr(u32::from(self.warps)).unwrap_or(0);
-        let moved = (part / 32).saturating_mul(w.global_segment).saturating_add(part.checked_div(span).unwrap_or(0).saturating_mul(w.shared_transaction));
+        let segments = |bytes: u32| bytes.checked_div(w.segment_bytes).unwrap_or(0);
+        let moved = segments(part).saturating_mul(w.global_segment).saturating_add(part.checked_div(span).unwrap_or(0).saturating_mul(w.shared_transaction));
         let further = count.saturating_sub(1);
         let cost = w.instruction.saturating_mul(issue).saturating_mul(count).saturating_add(w.address.saturating_mul(further)).saturating_add(moved);
-        let segments = bytes.checked_div(count.max(1)).unwrap_or(0) / 32;
+        let segments = segments(bytes.checked_div(count.max(1)).unwrap_or(0));
         Figures { count, segments, further_addresses: further, cost, ..Figures::default() }
     }
 

@@ -78,7 +78,17 @@ impl MemoryMap {
 
     /// What an element is worth: the element bits of its panel, above them the panel's number.
     #[must_use]
+    #[inline]
     pub fn at(&self, e: u32) -> Column {
+        match self.columns.get(e.trailing_zeros() as usize) {
+            Some(column) if e.is_power_of_two() => column,
+            _ => self.sum(e),
+        }
+    }
+
+    /// What an element of several bits is worth, or of a further panel.
+    #[inline(never)]
+    fn sum(&self, e: u32) -> Column {
         let total = u32::from(self.shape.total());
         let number = e.checked_shr(total).unwrap_or(0);
         if number == 0 {

@@ -14,6 +14,7 @@ mod fragment;
 mod memory;
 mod slice;
 
+pub(crate) use bank::count_within;
 pub use bank::{Access, Conflicts, count_conflicts};
 pub use fragment::{Fragment, Grid, TileShape};
 pub use memory::{Column, Combine, MemoryMap, SharedLayout, Turn};

@@ -84,7 +84,7 @@ pub struct Figures {
     pub count: u32,
     /// Shared-memory transactions of one instruction, and the least possible.
     pub conflicts: Conflicts,
-    /// 32-byte segments of global memory that one instruction touches.
+    /// Segments of global memory that one instruction touches.
     pub segments: u32,
     /// Distinct address registers beyond the first.
     pub further_addresses: u32,

@@ -155,7 +155,7 @@ structs! {
     TensorOps<'_> { alloc, product, load }
     CandidateRule { role, memory, axis, bucket, family, from, to, bulk, align_bytes }
     Weights {
-        shared_transaction, tensor_cycle, register, instruction, address, global_segment, matrix_cycle, pad_kib, loop_trips, convert_byte, convert_elements, convert_bits, work_byte, load_byte, reduce_lane, reduce_warp,
+        shared_transaction, tensor_cycle, register, instruction, address, global_segment, matrix_cycle, pad_kib, loop_trips, convert_byte, convert_elements, convert_bits, work_byte, load_byte, reduce_lane, reduce_warp, exchange_addresses, segment_bytes, shared_align,
     }
 }
 

@@ -169,6 +169,9 @@ pub struct Weights {
     pub load_byte: u32,
     pub reduce_lane: u32,
     pub reduce_warp: u32,
+    pub exchange_addresses: u32,
+    pub segment_bytes: u32,
+    pub shared_align: u32,
 }
 
 impl Weights {
@@ -192,6 +195,9 @@ impl Weights {
             load_byte: self.load_byte,
             reduce_lane: self.reduce_lane,
             reduce_warp: self.reduce_warp,
+            exchange_addresses: self.exchange_addresses,
+            segment_bytes: self.segment_bytes,
+            shared_align: self.shared_align,
         }
     }
 }

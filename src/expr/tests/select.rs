@@ -175,6 +175,9 @@ const WEIGHTS: Weights = Weights {
     load_byte: 0,
     reduce_lane: 0,
     reduce_warp: 0,
+    exchange_addresses: 0,
+    segment_bytes: 0,
+    shared_align: 0,
 };
 static TOY: Tables<'static> = Tables {
     isas: &[ISA],

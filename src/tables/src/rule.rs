@@ -558,7 +558,7 @@ pub struct Weights {
     pub instruction: u32,
     /// Weight of one address instruction, in quarters.
     pub address: u32,
-    /// Weight of one global-memory segment of 32 bytes, in quarters.
+    /// Weight of one global-memory segment of `segment_bytes`, in quarters.
     pub global_segment: u32,
     /// Weight of one matrix-unit cycle, in quarters.
     pub matrix_cycle: u32,
@@ -580,4 +580,10 @@ pub struct Weights {
     pub reduce_lane: u32,
     /// Cost of a reduction, times the warps that hold different parts.
     pub reduce_warp: u32,
+    /// Instructions that an exchange through shared memory is taken to need for its addresses and waits, before its layout is chosen.
+    pub exchange_addresses: u32,
+    /// Bytes of one global-memory segment.
+    pub segment_bytes: u32,
+    /// Alignment in bytes, at the least, of whatever stands in shared memory.
+    pub shared_align: u32,
 }

@@ -37,6 +37,14 @@ pub const PARTS: [Part; 8] = [
     ("address", address::measure),
 ];
 
+/// Programs whose whole compile is measured: the examples, and two with reductions; with its budget in microseconds.
+pub const COMPILED: [(&str, &str, u32); 4] = [
+    (EXAMPLES[0].0, EXAMPLES[0].1, 500),
+    (EXAMPLES[1].0, EXAMPLES[1].1, 500),
+    ("attention", include_str!("../../../gen/cli/examples/attention.tile"), 1500),
+    ("layer_norm", include_str!("../../../gen/cli/examples/layer_norm.tile"), 1500),
+];
+
 /// Every figure, section by section.
 #[must_use]
 pub fn report(effort: Effort) -> Report {

@@ -55,6 +55,7 @@ pub extern "C" fn image(program: &Program<'_, '_>, arch: u16, scratch: Scratch<'
 #[unsafe(no_mangle)]
 #[allow(improper_ctypes_definitions)]
 pub extern "C" fn image(pools: lanebook::ir::Pools<'static>, text: &'static str, arch: u16, work: &mut heapless::VecView<lanebook::ir::Node>, scratch: Scratch<'_>) -> bool {
+    use lanebook::TABLES;
     use lanebook::ir::{Options, Plain, parse, print, verify};
     use lanebook::pipeline::{REMOVE_CONVERSIONS, apply};
     let Ok(mut program) = parse(pools, &TABLES, text, Options::default()) else { return false };
