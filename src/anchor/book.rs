@@ -48,6 +48,8 @@ pub struct Spread {
 impl Spread {
     /// Most bits of a register's number.
     pub const MOST: usize = 24;
+    /// No bit: the same elements once more.
+    pub const COPY: u8 = u8::MAX;
 
     /// A bit of a coordinate (0: row, 1: column).
     #[must_use]
@@ -69,7 +71,7 @@ impl Spread {
         }
         let mut out = Linear::zero(ins, outs);
         for (axis, bits) in inputs {
-            for (number, bit) in (0u8..).zip(bits) {
+            for (number, bit) in (0u8..).zip(bits).filter(|(_, bit)| **bit != Self::COPY) {
                 let below = if bit >> 6 == 0 { 0 } else { self.bits[0] };
                 out.set_column(axis, number, 1u64.checked_shl(u32::from(below.checked_add(bit & 63)?))?).ok()?;
             }

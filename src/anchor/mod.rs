@@ -16,6 +16,7 @@
 //! | `blocked` `coalesce` `defaults` | nested tiles: for accesses through pointers, for tiles without a layout |
 //! | `product` `links` | matrix instructions for products, and what each product has to do with others |
 //! | `tensor` | products whose sums lie in tensor memory |
+//! | `scaled` | block scales of products |
 //! | `group` `legal` `score` `assign` | layouts for loads, stores, atomics and copies, group by group |
 mod assign;
 mod axis;
@@ -28,6 +29,7 @@ mod legal;
 mod links;
 mod product;
 mod runs;
+mod scaled;
 mod score;
 mod tensor;
 

@@ -11,9 +11,10 @@
 //! Warps go where most repeats are left, unless products feed each other: then they share rows, so that nothing has to cross between
 //! warps. Operands and accumulator are converted before the product and the result behind it. A product whose element types no
 //! instruction takes as they are is left alone, and so is one that has an instruction.
-use super::book::{Core, Made};
+use super::book::{Core, Made, Spread};
 use super::group::Seen;
 use super::links::{self, Links};
+use super::scaled::{self, Scaled};
 use super::tensor::{self, Sums};
 use super::{Anchoring, Workers, full};
 use crate::ir::{AttrValue, Encoding, ErrorKind, Op, Program, Type, Value};
@@ -36,6 +37,8 @@ pub(super) struct Shape {
     pub d: DtypeId,
     /// It is added to something.
     adds: bool,
+    /// Neighbours along k that have one scale, where there are scales.
+    run: Option<u32>,
     /// Bits of an element of the left operand.
     bits: u32,
     /// Bits of what was loaded for the operands.
@@ -52,6 +55,8 @@ struct Choice<'t> {
     shared: [bool; 2],
     /// Where the sums go, if not to registers.
     sums: Option<Sums<'t>>,
+    /// How the scales of both operands are spread.
+    scales: Option<[Spread; 2]>,
 }
 
 pub(super) fn run(work: &mut Anchoring<'_, '_, '_, '_, '_>) -> Result<(), PassError> {
@@ -80,7 +85,7 @@ pub(super) fn is_plain(program: &Program<'_, '_>, op: Op) -> bool {
         let open = ty.encoding == Encoding::None && ty.is_tile() && !ty.is_memory();
         open || matches!(core_of(program, &ty), Some(Core::Blocked(_)))
     };
-    program.scales(op).is_none() && program.result(op, 0).is_some_and(decides)
+    program.result(op, 0).is_some_and(decides)
 }
 
 /// The core of a layout that the program's text has, whole: neither sliced nor an operand's.
@@ -117,8 +122,11 @@ fn shape_of(program: &Program<'_, '_>, tables: &Tables<'_>, op: Op) -> Option<Sh
     };
     let bits = super::runs::element_bits(program, &ta);
     let loaded_bits = links::narrowest_bits(program, a, bits).min(links::narrowest_bits(program, b, bits));
-    let adds = program.operand(op, 2).is_some();
-    Some(Shape { batch, m, n, k, a: read(&ta)?, b: read(&tb)?, d: dtype(&td)?, adds, bits, loaded_bits })
+    let (adds, scales) = (program.operand(op, 2).is_some(), program.scales(op).is_some());
+    let run = if scales { program.scaled_run(op) } else { None };
+    // Scales of products side by side, and of unequal runs, no instruction has.
+    let known = !scales || run.is_some() && batch.is_none();
+    known.then_some(Shape { batch, m, n, k, a: read(&ta)?, b: read(&tb)?, d: dtype(&td)?, adds, run, bits, loaded_bits })
 }
 
 /// How many products lie side by side, rows and columns of each.
@@ -145,7 +153,10 @@ fn atoms<'t>(tables: &'t Tables<'t>, arch: &'t Arch<'t>, shape: &Shape, group: b
     let (a, b, d) = (shape.a, shape.b, shape.d);
     arch.atoms.iter().filter(|have| have.native).filter_map(move |have| {
         let atom = tables.atom(have.atom).filter(|atom| atom.class == AtomClass::Matrix)?;
-        let unit = atom.product()?;
+        let unit = match shape.run {
+            None => atom.product()?,
+            Some(run) => atom.matrix.filter(|_| atom.scaled_run().is_some_and(|own| u32::from(own) == run) && atom.scaled().is_some())?,
+        };
         let warps = warps(atom, &unit);
         let takes = takes(tables, atom, unit.a, a) && takes(tables, atom, unit.b, b) && atom.takes(unit.d, d);
         (takes && (warps > 1) == group).then_some(Taken { atom, unit, warps })
@@ -157,7 +168,10 @@ fn takes(tables: &Tables<'_>, atom: &Atom<'_>, operand: u8, dtype: DtypeId) -> b
     let integer = |id: DtypeId| tables.dtype(id).filter(|it| matches!(it.kind, DtypeKind::Signed | DtypeKind::Unsigned)).map(|it| it.bits);
     let plain = |found: &Operand<'_>| found.vary.is_none_or(|vary| vary.typed_by.is_none()).then_some(found.dtype)?;
     let own = atom.operands.get(usize::from(operand)).and_then(plain);
-    atom.takes(operand, dtype) || own.is_some_and(|own| integer(own).is_some() && integer(own) == integer(dtype))
+    // A modifier names the format of some.
+    let name = |id: DtypeId| tables.dtype(id).map_or("", |it| it.name);
+    let stands = |own: DtypeId| tables.anchors.formats.iter().any(|it| it.text == name(dtype) && it.dtype == name(own));
+    atom.takes(operand, dtype) || own.is_some_and(|own| integer(own).is_some() && integer(own) == integer(dtype) || stands(own))
 }
 
 fn layout_of<'t>(atom: &Atom<'t>, operand: u8) -> Option<&'t LayoutRef<'t>> {
@@ -225,8 +239,8 @@ fn choose<'w>(work: &Anchoring<'w, '_, '_, '_, '_>, shape: &Shape, workers: Work
     let shared = settled.or(last.map(|(m, n)| if m >= n { (workers.warps, 1) } else { (1, workers.warps) }));
     // Several warps work on one product at a time, not on products side by side.
     let takes = |kind: Accumulators| match kind {
-        Accumulators::Group => shape.batch.is_none(),
-        Accumulators::Tensor => shape.batch.is_none() && shape.adds,
+        Accumulators::Group => shape.batch.is_none() && shape.run.is_none(),
+        Accumulators::Tensor => shape.batch.is_none() && shape.run.is_none() && shape.adds,
         Accumulators::Warp | Accumulators::Wave | Accumulators::Narrow => true,
     };
     let mut units = tables.anchors.units.iter().filter(|unit| unit.arch == arch.name && takes(unit.accumulators));
@@ -236,7 +250,7 @@ fn choose<'w>(work: &Anchoring<'w, '_, '_, '_, '_>, shape: &Shape, workers: Work
         Accumulators::Wave | Accumulators::Narrow => of_wave(tables, arch, unit, shape, workers, links),
         Accumulators::Tensor => {
             let (sums, spread) = tensor::choose(tables, arch, unit, shape, workers)?;
-            Some(Choice { core: Core::Spread(spread), k_width: 0, shared: [true; 2], sums: Some(sums) })
+            Some(Choice { core: Core::Spread(spread), k_width: 0, shared: [true; 2], sums: Some(sums), scales: None })
         }
     }))
 }
@@ -260,7 +274,8 @@ fn of_warp(
     workers: Workers,
     shared: Option<(u32, u32)>,
 ) -> Option<Choice<'static>> {
-    let of = atoms(tables, arch, shape, false).map(|taken| taken.unit).max_by_key(|of| (of.m, of.n))?;
+    let taken = atoms(tables, arch, shape, false).max_by_key(|taken| (taken.unit.m, taken.unit.n))?;
+    let of = taken.unit;
     let (m, n) = (u32::from(of.m), u32::from(of.n));
     let apart = shape.batch.map(|batch| workers.warps.min(1u32.wrapping_shl(batch.checked_ilog2().unwrap_or(0))));
     let each = workers.warps.checked_div(apart.unwrap_or(1))?;
@@ -281,7 +296,8 @@ fn of_warp(
         }
     };
     let (warps, tile) = (pair(apart, split.0, split.1)?, pair(apart.map(|_| 1), m, n)?);
-    Some(Choice { core: nvidia(unit, warps, tile)?, k_width: of_register(shape.loaded_bits), shared: [false; 2], sums: None })
+    let scales = scales(&taken, unit, shape, workers, split)?;
+    Some(Choice { core: nvidia(unit, warps, tile)?, k_width: of_register(shape.loaded_bits), shared: [false; 2], sums: None, scales })
 }
 
 /// An instruction of several warps: the widest that divides what a column of warps has.
@@ -312,7 +328,7 @@ fn of_group(tables: &Tables<'_>, arch: &Arch<'_>, unit: &ProductUnit<'_>, shape:
     let instr_shape = Extents::from_slice(&[rows, n, k]).ok()?;
     // A left operand that is computed stays in registers.
     let core = nvidia(unit, pair(None, split.0, split.1)?, instr_shape)?;
-    Some(Choice { core, k_width: of_register(shape.bits), shared: [links.loaded, true], sums: None })
+    Some(Choice { core, k_width: of_register(shape.bits), shared: [links.loaded, true], sums: None, scales: None })
 }
 
 /// A wave's instruction: the largest square that fits, of the deepest k.
@@ -343,7 +359,9 @@ fn of_wave(tables: &Tables<'_>, arch: &Arch<'_>, unit: &ProductUnit<'_>, shape: 
             split = (split.1, split.0);
         }
     }
-    let mut k_width = held(tables, atom, of.a, shape.bits)?.min(u32::from(unit.lane));
+    let lane = if shape.run.is_some() && unit.scaled_lane > 0 { unit.scaled_lane } else { unit.lane };
+    let mut k_width = held(tables, atom, of.a, shape.bits)?.min(u32::from(lane));
+    let scales = scales(&taken, unit, shape, workers, split)?;
     let instr_shape = Extents::from_slice(&[m, n, k]).ok()?;
     let (version, element_bits) = (unit.version.0, tables.dtype(shape.d)?.bits);
     let core = if unit.accumulators == Accumulators::Wave {
@@ -382,7 +400,14 @@ fn of_wave(tables: &Tables<'_>, arch: &Arch<'_>, unit: &ProductUnit<'_>, shape: 
             rank: if apart.is_some() { 3 } else { 2 },
         })
     };
-    Some(Choice { core, k_width, shared: [false; 2], sums: None })
+    Some(Choice { core, k_width, shared: [false; 2], sums: None, scales })
+}
+
+/// How a product's scales are spread, where it has any; `None` where the instruction's cannot be.
+fn scales(taken: &Taken<'_>, unit: &ProductUnit<'_>, shape: &Shape, workers: Workers, split: (u32, u32)) -> Option<Option<[Spread; 2]>> {
+    let Some(run) = shape.run else { return Some(None) };
+    let of = Scaled { extents: [shape.m, shape.n, shape.k.checked_div(run)?], split, workers, fills: unit.fills };
+    scaled::spreads(taken.atom, &taken.unit, &of).map(Some)
 }
 
 /// Converts operands, accumulator and result. Answers the product, or what is read in its place.
@@ -404,6 +429,15 @@ fn rewrite(work: &mut Anchoring<'_, '_, '_, '_, '_>, convert: OpId, alloc: OpId,
             let encoding = encoding(work, &operand)?;
             work.cx.program.insert_before(op, convert, &[value], &[ty.encoded(encoding)]).map_err(edit)?
         };
+        let new = work.cx.program.result(made, 0).ok_or(edit(ErrorKind::Broken))?;
+        work.cx.program.set_operand(op, number, new).map_err(edit)?;
+    }
+    for (number, spread) in choice.scales.iter().flatten().enumerate() {
+        let number = number.saturating_add(3);
+        let Some(value) = work.cx.program.operand(op, number) else { continue };
+        let ty = work.cx.program.type_of(value);
+        let encoding = encoding(work, &Made::of(Core::Spread(*spread)))?;
+        let made = work.cx.program.insert_before(op, convert, &[value], &[ty.encoded(encoding)]).map_err(edit)?;
         let new = work.cx.program.result(made, 0).ok_or(edit(ErrorKind::Broken))?;
         work.cx.program.set_operand(op, number, new).map_err(edit)?;
     }

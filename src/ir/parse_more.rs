@@ -48,6 +48,11 @@ impl Parser<'_, '_, '_> {
         ahead.next();
         ahead.next().kind == Lexeme::Word && ahead.next().kind == Lexeme::Char(b'=')
     }
+    /// Whether `word =` comes next.
+    pub(super) fn pair_here(&mut self) -> bool {
+        let mut ahead = self.lexer;
+        ahead.next().kind == Lexeme::Word && ahead.next().kind == Lexeme::Char(b'=')
+    }
     /// `key = value` outside of a dictionary.
     pub(super) fn pair(&mut self, op: Op) -> Result<(), Error> {
         let token = self.take(Lexeme::Word)?;
@@ -130,6 +135,17 @@ impl Parser<'_, '_, '_> {
             let result = self.program.intern(result);
             let result = self.put(result, token)?;
             self.push(&mut out.right, result, token)?;
+            out.arrow = true;
+            return Ok(true);
+        }
+        if types.arrow && types.left.len() == 4 && self.program.scales(op).is_some() {
+            // `T, S * T, S -> T`: each operand's scales are typed beside it.
+            for ty in types.left.iter().step_by(2) {
+                self.push(&mut out.left, *ty, token)?;
+            }
+            for ty in &types.right {
+                self.push(&mut out.right, *ty, token)?;
+            }
             out.arrow = true;
             return Ok(true);
         }

@@ -335,6 +335,8 @@ impl Parser<'_, '_, '_> {
                     self.next();
                     self.pair(op)?;
                 }
+                // `lhs = e4m3 rhs = e4m3`
+                Lexeme::Word if !typed && role == OpRole::Matrix && self.pair_here() => self.pair(op)?,
                 Lexeme::Word if typed && !types.arrow && self.lexer.slice(at) == "to" => {
                     self.next();
                     types.arrow = true;
@@ -423,14 +425,25 @@ impl Parser<'_, '_, '_> {
         if close != 0 && self.take_if(Lexeme::Char(close)) {
             return Ok(());
         }
+        // `%a scale %s`: scales come behind the other operands.
+        let mut scales: List<Token> = List::new();
         loop {
             self.operand(op)?;
+            if close == 0 && self.program.role(op) == OpRole::Matrix && self.take_word("scale") {
+                let token = self.take(Lexeme::ValueName)?;
+                self.push(&mut scales, token, token)?;
+            }
             if self.peek().kind == Lexeme::Char(b',') && (close != 0 || !self.pair_after_comma()) {
                 self.next();
                 continue;
             }
             if close != 0 {
                 self.take(Lexeme::Char(close))?;
+            }
+            for token in scales {
+                let value = self.value(token)?;
+                let pushed = self.program.push_operand(op, value, UseKind::Main);
+                self.put(pushed, token)?;
             }
             return Ok(());
         }

@@ -192,16 +192,30 @@ impl Checked<'_, '_, '_> {
             }
         }
         let (row, column) = (batch, batch.saturating_add(1));
-        self.extents(a, column, b, row)?;
+        // Several elements of a narrower format may stand in one that is written.
+        let packs = |key: &str, slot: Slot| {
+            let tables = self.program.tables();
+            let named = match self.program.attr(self.op, key) {
+                Some(AttrValue::Word(word)) => tables.dtype_named(self.program.text(word)),
+                _ => None,
+            };
+            let bits = |dtype| tables.dtype(dtype).map(|it| it.bits);
+            let written = self.tile(slot).and_then(|ty| bits(ty.dtype?));
+            named.and_then(bits).zip(written).is_some_and(|(format, written)| format < written)
+        };
+        let packed = packs("lhs", a) || packs("rhs", b);
+        if !packed {
+            self.extents(a, column, b, row)?;
+        }
         self.extents(a, row, d, row)?;
         self.extents(b, column, d, column)?;
         self.extents(c, row, d, row)?;
         self.extents(c, column, d, column)?;
         self.dtypes(c, d)?;
-        if self.program.scales(self.op).is_some() { self.scales((row, column)) } else { Ok(()) }
+        if self.program.scales(self.op).is_some() { self.scales((row, column), packed) } else { Ok(()) }
     }
     /// One scale for each row of A, and each column of B, and each run of their depth.
-    fn scales(self, (row, column): (usize, usize)) -> Check {
+    fn scales(self, (row, column): (usize, usize), packed: bool) -> Check {
         let (a, b, of_a, of_b) = (Slot::Operand(0), Slot::Operand(1), Slot::Operand(3), Slot::Operand(4));
         for slot in [of_a, of_b] {
             self.kind(slot, Want::Matrix)?;
@@ -217,7 +231,7 @@ impl Checked<'_, '_, '_> {
         self.dtypes(of_a, of_b)?;
         let along = |slot| self.tile(slot).and_then(|tile| tile.shape.extent(column));
         match (along(a), along(of_a)) {
-            (Some(depth), Some(blocks)) if depth.checked_rem(blocks) != Some(0) => Err(ErrorKind::Blocks { depth, blocks }),
+            (Some(depth), Some(blocks)) if !packed && depth.checked_rem(blocks) != Some(0) => Err(ErrorKind::Blocks { depth, blocks }),
             _ => Ok(()),
         }
     }

@@ -85,6 +85,14 @@ def batched(A, B, C, s, BB: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK
     b = tl.load(B + rb[:, None, None] * s * s + rk[None, :, None] * s + rn[None, None, :])
     tl.store(C + rb[:, None, None] * s * s + rm[None, :, None] * s + rn[None, None, :], tl.dot(a, b))
 
+@triton.jit
+def scaled_blocks(A, B, C, SA, SB, s, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, PB: tl.constexpr, FA: tl.constexpr, FB: tl.constexpr):
+    rm = tl.arange(0, BM); rn = tl.arange(0, BN); ka = tl.arange(0, BK); kb = tl.arange(0, BK // PB); ks = tl.arange(0, BK // 32)
+    a = tl.load(A + rm[:, None] * s + ka[None, :]); b = tl.load(B + kb[:, None] * s + rn[None, :])
+    sa = tl.load(SA + rm[:, None] * s + ks[None, :]); sb = tl.load(SB + rn[:, None] * s + ks[None, :])
+    c = tl.load(C + rm[:, None] * s + rn[None, :])
+    tl.store(C + rm[:, None] * s + rn[None, :], tl.dot_scaled(a, sa, FA, b, sb, FB, c))
+
 def plain(text):
     lines = [l for l in text.split("\n") if not l.startswith("#loc")]
     return re.sub(r' loc\((#loc\d*|unknown|callsite\([^)]*\)|"[^"]*"(:\d+:\d+)?(\(#loc\d*\))?)\)', "", "\n".join(lines))
@@ -168,13 +176,18 @@ def operands(line):
 
 
 def chosen(text):
-    """A line for each product. One with its sums in tensor memory has four layouts: that of its sums, and that in which they are loaded."""
+    """A line for each product. One with its sums in tensor memory has four layouts: that of its sums, and that in which they are loaded; one
+    with block scales has those of its scales, too."""
     aliases = dict(re.findall(r"^#(\w+) = (.*)$", text, re.M))
     lines = text.split("\n")
     for number, line in enumerate(lines):
         if " = ttng.tc_gen5_mma " in line:
             load = next(later for later in lines[number:] if " = ttng.tmem_load " in later).rsplit(" -> ", 1)[1]
             yield " | ".join(layout(ty, aliases) for ty in operands(line)[:3] + [load])
+        if " = tt.dot_scaled " in line:
+            # Each operand's scales are typed beside it.
+            a, sa, b, sb, d = re.split(r", (?=tensor)| \* | -> ", line.rsplit(" : ", 1)[1])
+            yield " | ".join(layout(ty, aliases) for ty in (a, b, d, sa, sb))
         if re.search(r"= (tt\.dot|ttng\.warp_group_dot) ", line):
             yield " | ".join(layout(ty, aliases) for ty in types(line))
 
@@ -196,6 +209,12 @@ def BD(dt, bb, bm, bn, bk):
 def RS(dt, bm, bn, bk):
     return residual, dict(A="*" + dt, B="*" + dt, C="*fp32", s="i32"), dict(BM=bm, BN=bn, BK=bk)
 
+
+
+def MX(fa, fb, bm, bn, bk):
+    of = {"e4m3": "*fp8e4nv", "e5m2": "*fp8e5", "e2m1": "*u8"}
+    sig = dict(A=of[fa], B=of[fb], C="*fp32", SA="*u8", SB="*u8", s="i32")
+    return scaled_blocks, sig, dict(BM=bm, BN=bn, BK=bk, PB=2 if fb == "e2m1" else 1, FA=fa, FB=fb)
 
 
 def kernels(target):
@@ -224,6 +243,13 @@ def kernels(target):
         "batch_8_16": (BD("bf16", 8, 16, 32, 32), 2),
         "residual": (RS("fp16", 128, 128, 32), 8),
     }
+    if target in ("sm_120", "gfx950", "gfx1250"):
+        found["blocks_128"] = (MX("e4m3", "e4m3", 128, 128, 128), 4)
+        found["blocks_64"] = (MX("e5m2", "e4m3", 64, 32, 256), 8)
+        found["blocks_32"] = (MX("e4m3", "e5m2", 32, 64, 128), 2)
+        found["blocks_256"] = (MX("e5m2", "e5m2", 256, 64, 256), 4)
+        found["blocks_16"] = (MX("e4m3", "e4m3", 16, 16, 128), 1)
+        found["blocks_fp4"] = (MX("e5m2", "e2m1", 128, 128, 128), 4)
     fp8 = "fp8e4b8" if target == "gfx942" else "fp8e4nv"
     if target == "sm_100":
         # Extents of the place of the sums: rows 64, 128 and more, columns 8 to 512, four and eight warps; others are for one warp's instruction.
@@ -255,13 +281,13 @@ SOME = {
     "sm_100": ["tall_64_8_w4", "tall_64_32_w8", "tall_64_128_w4", "tall_64_512_w8", "tall_128_8_w8", "tall_128_16_w4", "tall_128_64_w16", "tall_128_256_w4", "tall_256_64_w8", "tall_256_128_w4", "tall_256_512_w8",
                "tall_32_64_w4", "type_bf16_128_bt", "type_fp8e4nv_256", "type_fp8e5_64_bt", "type_fp32_64", "type_fp32_128_bt", "type_i8_128", "half_64_64", "half_256_128", "narrow_fp8", "gemm_ieee", "gemm_f64",
                "attention", "attention_w8", "chain", "scaled", "residual", "batch_2_64"],
-    "sm_120": ["gemm_64_256_32", "attention_w8", "gemm_fp8_bt", "batch_8_16"],
+    "sm_120": ["gemm_64_256_32", "attention_w8", "gemm_fp8_bt", "batch_8_16", "blocks_128", "blocks_64", "blocks_32", "blocks_256", "blocks_16"],
     "gfx90a": ["gemm_f32", "gemm_i8", "attention_16", "gemm_f64"],
     "gfx942": ["gemm_256_256_32", "gemm_16_64_64", "gemm_f32", "gemm_f16", "gemm_i8", "attention_16", "chain_w8", "gemm_fp8_bt", "batch_8_16"],
-    "gfx950": ["gemm_32_128_16", "gemm_i8", "attention_w8", "chain", "gemm_fp8", "batch_4_32"],
+    "gfx950": ["gemm_32_128_16", "gemm_i8", "attention_w8", "chain", "gemm_fp8", "batch_4_32", "blocks_128", "blocks_64", "blocks_32", "blocks_256", "blocks_16", "blocks_fp4"],
     "gfx1100": ["gemm_32_32_128", "gemm_f32", "gemm_i8", "attention_w8", "batch_2_64"],
     "gfx1200": ["gemm_128_128_64", "gemm_i8", "chain_w8", "gemm_fp8", "batch_8_16"],
-    "gfx1250": ["gemm_32_128_16", "gemm_f32", "attention_16", "residual", "gemm_fp8_bt", "batch_1_128"],
+    "gfx1250": ["gemm_32_128_16", "gemm_f32", "attention_16", "residual", "gemm_fp8_bt", "batch_1_128", "blocks_128", "blocks_64", "blocks_32", "blocks_256", "blocks_16"],
 }
 
 if __name__ == "__main__":

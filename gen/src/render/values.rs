@@ -145,13 +145,13 @@ structs! {
     CompletionObject<'_> { name, feature, bytes, init, publish, expect, wait, most_bytes, status, sources }
     MapElement<'_> { name, bits, shared_bits, align_bytes, box_inner, extent_multiple, codes }
     Interleave<'_> { name, rank_min, align_bytes, swizzle, rows, codes }
-    Anchors<'_> { warps, targets, dtypes, meanings, accesses, units, candidates }
+    Anchors<'_> { warps, targets, dtypes, formats, meanings, accesses, units, candidates }
     AnchorTarget<'_> { text, arch }
     DtypeName<'_> { text, dtype }
     Meaning<'_> { op, word }
     PointerAccess<'_> { op, pointer, writes, most }
     LaneElements<'_> { isa, elements }
-    ProductUnit<'_> { arch, accumulators, version, transposes, lane, most_warps, ops }
+    ProductUnit<'_> { arch, accumulators, version, transposes, lane, scaled_lane, fills, most_warps, ops }
     TensorOps<'_> { alloc, product, load }
     CandidateRule { role, memory, axis, bucket, family, from, to, bulk, align_bytes }
     Weights {

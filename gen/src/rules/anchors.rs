@@ -21,6 +21,9 @@ pub struct AnchorsFile {
     pub targets: Vec<(Name, Name)>,
     /// Foreign names of element types.
     pub dtypes: Vec<(Name, Name)>,
+    /// Formats, and the element types of instructions whose modifiers name the format.
+    #[serde(default)]
+    pub formats: Vec<(Name, Name)>,
     /// What integer operations do to runs of neighbours.
     pub meanings: Vec<(Name, Spanned<Bare>)>,
     /// Operations that access memory through tiles of pointers.
@@ -61,6 +64,12 @@ pub struct UnitEntry {
     /// Most elements of a lane in a row along k.
     #[serde(default)]
     pub lane: u8,
+    /// The same for products with block scales.
+    #[serde(default)]
+    pub scaled_lane: u8,
+    /// Lanes whose scales are ignored have the next rows'.
+    #[serde(default)]
+    pub fills: bool,
     /// Most warps that share the sums.
     #[serde(default)]
     pub most_warps: u8,
@@ -168,7 +177,7 @@ pub(super) fn resolve(file: AnchorsFile, hw: &HwModel, diags: &mut Diagnostics) 
     for name in file.units.iter().flat_map(|unit| &unit.archs) {
         arch(name, diags);
     }
-    for (_, name) in &file.dtypes {
+    for name in file.dtypes.iter().map(|(_, name)| name).chain(file.formats.iter().flat_map(|(format, name)| [format, name])) {
         if hw.dtype_named(name).is_none() {
             diags.push(Diagnostic::at(name.span, format!("unknown element type `{}`", name.value)).help("hw-tables/dtypes.ron lists them").lacks(name));
         }
@@ -222,8 +231,8 @@ pub(super) fn lower(file: &AnchorsFile, candidates: &[CandidateEntry]) -> t::Anc
         for arch in &unit.archs {
             let accumulators = word(&ACCUMULATORS, &unit.accumulators, "", quiet);
             let ops = unit.ops.as_ref().map(|ops| t::TensorOps { alloc: text(&ops.alloc), product: text(&ops.product), load: text(&ops.load) });
-            let UnitEntry { version, transposes, lane, most_warps, .. } = *unit;
-            units.push(t::ProductUnit { arch: text(arch), accumulators, version, transposes, lane, most_warps, ops });
+            let UnitEntry { version, transposes, lane, scaled_lane, fills, most_warps, .. } = *unit;
+            units.push(t::ProductUnit { arch: text(arch), accumulators, version, transposes, lane, scaled_lane, fills, most_warps, ops });
         }
     }
     for entry in candidates {
@@ -245,6 +254,7 @@ pub(super) fn lower(file: &AnchorsFile, candidates: &[CandidateEntry]) -> t::Anc
         warps: file.warps,
         targets: list(pairs(&file.targets).into_iter().map(|(text, arch)| t::AnchorTarget { text, arch })),
         dtypes: list(pairs(&file.dtypes).into_iter().map(|(text, dtype)| t::DtypeName { text, dtype })),
+        formats: list(pairs(&file.formats).into_iter().map(|(text, dtype)| t::DtypeName { text, dtype })),
         meanings: list(meanings),
         accesses: list(file.accesses.iter().map(|access| t::PointerAccess {
             op: text(&access.op),

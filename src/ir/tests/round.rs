@@ -262,3 +262,19 @@ func @f(%c: tensor<128x128xf32>, %a: !ttg.memdesc<128x64xf16, #s, #smem>, %b: !t
     let wrong = error(&text.replace("128x64xf16", "64x64xf16"));
     assert!(matches!(wrong.kind, ErrorKind::Extents { .. }), "{wrong:?}");
 }
+
+/// Products with block scales as Triton writes them: each operand's scales beside it, formats as words.
+#[test]
+fn scaled_products_of_triton() {
+    let text = "func @f(%a: tensor<32x64xe5m2>, %sa: tensor<32x2xi8>, %b: tensor<64x32xe4m3>, %sb: tensor<32x2xi8>, %c: tensor<32x32xf32>, %p: tensor<32x32xi8>) {
+  %d = tt.dot_scaled %a scale %sa, %b scale %sb, %c lhs = e5m2 rhs = e4m3 {fastMath = false} : tensor<32x64xe5m2>, tensor<32x2xi8> * tensor<64x32xe4m3>, tensor<32x2xi8> -> tensor<32x32xf32>
+  %e = tt.dot_scaled %a scale %sa, %p scale %sb, %d lhs = e5m2 rhs = e2m1 {fastMath = false} : tensor<32x64xe5m2>, tensor<32x2xi8> * tensor<32x32xi8>, tensor<32x2xi8> -> tensor<32x32xf32>
+  return
+}
+";
+    let out = round(text, STRICT);
+    assert!(out.contains("%d = mma_scaled %a, %b, %c, %sa, %sb {"), "{out}");
+    // Elements that are no part of others are as many as the other operand has.
+    let wrong = error(&text.replace("rhs = e2m1", "rhs = e4m3"));
+    assert!(matches!(wrong.kind, ErrorKind::Extents { .. }), "{wrong:?}");
+}

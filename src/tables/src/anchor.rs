@@ -10,6 +10,8 @@ pub struct Anchors<'a> {
     pub targets: &'a [AnchorTarget<'a>],
     /// Element types by the names that other compilers give them.
     pub dtypes: &'a [DtypeName<'a>],
+    /// Element types of an instruction whose modifiers name the format: a format (`text`), and the type that stands for it.
+    pub formats: &'a [DtypeName<'a>],
     /// What integer operations do to runs of neighbours.
     pub meanings: &'a [Meaning<'a>],
     /// Operations that access memory through tiles of pointers.
@@ -22,7 +24,8 @@ pub struct Anchors<'a> {
 
 impl Anchors<'_> {
     /// No knowledge.
-    pub const EMPTY: Anchors<'static> = Anchors { warps: 0, targets: &[], dtypes: &[], meanings: &[], accesses: &[], units: &[], candidates: &[] };
+    pub const EMPTY: Anchors<'static> =
+        Anchors { warps: 0, targets: &[], dtypes: &[], formats: &[], meanings: &[], accesses: &[], units: &[], candidates: &[] };
 }
 
 /// An architecture's name in another compiler.
@@ -150,6 +153,10 @@ pub struct ProductUnit<'a> {
     pub transposes: bool,
     /// Most elements that a lane has in a row along k, as texts order k; 0: as many as fill a register.
     pub lane: u8,
+    /// The same for products with block scales; 0: as for others.
+    pub scaled_lane: u8,
+    /// Lanes whose block scales an instruction ignores have the next rows'.
+    pub fills: bool,
     /// Most warps that share the sums; 0: however many there are.
     pub most_warps: u8,
     /// How a product in tensor memory is written.
