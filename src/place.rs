@@ -89,6 +89,7 @@ fn place_accumulators(tables: &Tables<'_>, plan: &mut Plan<'_>) -> Result<(), Pl
         let (Some(loads), Some(place)) = (product.product.tensor, product.tensor.as_mut()) else { continue };
         place.first = u16::try_from(columns).unwrap_or(u16::MAX);
         columns = columns.saturating_add(u32::from(loads.columns));
+        let accumulators = columns;
         for copy in product.copied.iter_mut().flatten() {
             copy.first = u16::try_from(columns).unwrap_or(u16::MAX);
             columns = columns.saturating_add(u32::from(copy.columns()));
@@ -97,7 +98,7 @@ fn place_accumulators(tables: &Tables<'_>, plan: &mut Plan<'_>) -> Result<(), Pl
         let arch = tables.arch(plan.arch).ok_or(PlanError::UnknownArch)?;
         let memory = tensor::memory(tables, arch).map_err(|_| PlanError::UnknownArch)?;
         let have = u32::from(memory.allocation.1);
-        let exceeded = PlanError::TensorMemory { op: product.op, need: columns, have };
+        let exceeded = PlanError::TensorMemory { op: product.op, need: columns, scales: columns.saturating_sub(accumulators), have };
         let whole = tensor::allocation(memory, columns).map_err(|_| exceeded)?;
         plan.tensor_columns = u16::try_from(whole).map_err(|_| exceeded)?;
     }

@@ -242,11 +242,14 @@ impl Chooser<'_, '_, '_, '_> {
             let found = self.best_layout(index, op.filter(|_| self.plan.losers.capacity() > 0), u32::MAX)?;
             let (layout, _) = found.ok_or(PlanError::UnknownArch)?;
             let for_units = self.is_unit_tile(index);
+            // A unit copies whole pieces of a tile of scales, whether the tile fills the last or not.
+            let scales = self.units.iter().any(|u| usize::from(u.alloc) == index && u.scales.is_some());
             if let Some(alloc) = self.plan.allocs.get_mut(index) {
                 alloc.layout = layout;
                 let least = self.setting.tables.weights.shared_align;
                 alloc.align = if for_units { layout.period(least) } else { layout.align(least) };
-                alloc.bytes = u32::try_from(layout.bytes(alloc.shape).unwrap_or(u64::MAX)).unwrap_or(u32::MAX);
+                let bytes = u32::try_from(layout.bytes(alloc.shape).unwrap_or(u64::MAX)).unwrap_or(u32::MAX);
+                alloc.bytes = if scales { bytes.max(layout.end(alloc.shape).unwrap_or(u32::MAX)) } else { bytes };
             }
         }
         Ok(())

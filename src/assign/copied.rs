@@ -11,30 +11,47 @@ use crate::ir::Op;
 use crate::map::{SharedLayout, TileShape, Turn, log2_exact};
 use crate::plan::{InShared, PlanError, Product, ScaleCopy};
 use crate::unit::{descriptor_named, operand};
-use lanebook_layout::{AxisId, LayoutRef, PostMap};
+use lanebook_layout::{AxisId, LayoutRef, Pad, Padding, PostMap, Unit};
 use lanebook_tables::{Atom, AtomId, FieldRole, Major, Space};
 
-/// A piece of a tile of scales: log2 of its rows in lanes and in columns, of its runs, and of the columns that it fills.
+/// A piece of a tile of scales: log2 of its rows in lanes and in columns, of its runs, and of the lanes, columns and runs that its copy fills. A
+/// narrow product has fewer rows, a shallow one fewer runs: the rest of the piece is left out in shared memory.
 #[derive(Copy, Clone, Debug)]
 struct Piece {
     copy: AtomId,
     lanes: u8,
     columns: u8,
     runs: u8,
-    cells: u8,
+    filled: (u8, u8, u8),
+}
+
+impl Piece {
+    /// log2 of its rows.
+    fn rows(&self) -> u8 {
+        self.lanes.saturating_add(self.columns)
+    }
+
+    /// The part of it that a tile fills; `None` if a tile is no whole number of them.
+    fn of(self, shape: TileShape) -> Option<Self> {
+        let whole = (self.lanes, self.columns) == (self.filled.0, self.filled.1);
+        let rows = if whole { self.rows() <= shape.rows } else { self.rows() == shape.rows };
+        (rows && shape.bits == 8).then_some(Self { runs: self.runs.min(shape.cols), ..self })
+    }
 }
 
 impl<'t> Chooser<'_, 't, '_, '_> {
     /// The uses of shared memory that come from a product's scales in tensor memory; `None` if they are not to be had.
-    pub(super) fn scale_uses(&self, product: Op, atom: &'t Atom<'t>, out: &mut heapless::Vec<UnitUse<'t>, 4>) -> Option<()> {
+    pub(super) fn scale_uses(&self, product: Op, id: AtomId, out: &mut heapless::Vec<UnitUse<'t>, 4>) -> Option<()> {
+        let atom = self.setting.tables.atom(id)?;
         let Some(numbers) = atom.scaled_in_tensor() else { return Some(()) };
         let shape = atom.matrix?;
         for ((side, number), value) in (0u8..).zip(numbers).zip(self.program.scales(product)?) {
             let how = atom.shared(if side == 0 { shape.a } else { shape.b })?;
             let (load, alloc, transposed) = self.loaded(product, value).filter(|(_, _, transposed)| !transposed)?;
-            let piece = self.piece(atom, number)?;
+            let piece = self.piece(atom, number)?.of(tile_shape(self.program, value)?)?;
             let unit = UnitUse {
                 product,
+                atom: id,
                 load,
                 alloc,
                 transposed,
@@ -47,46 +64,56 @@ impl<'t> Chooser<'_, 't, '_, '_> {
                 columns: 0,
                 scales: Some((side, number)),
             };
-            self.layout_of(&piece, tile_shape(self.program, value)?)?;
             out.push(unit).ok()?;
         }
         Some(())
     }
 
-    /// The layout that the copy of a tile of scales takes; `None` if there is none, or the tile is no whole number of pieces.
-    pub(super) fn scale_layout(&self, unit: &UnitUse<'_>, shape: TileShape) -> Option<SharedLayout> {
-        self.layout_of(&self.piece_of(unit)?, shape)
-    }
-
-    fn layout_of(&self, piece: &Piece, shape: TileShape) -> Option<SharedLayout> {
-        let rows = piece.lanes.checked_add(piece.columns)?;
-        let whole = shape.grid.count() == 1 && shape.bits == 8 && rows <= shape.rows && piece.runs <= shape.cols;
-        let strip = (piece.runs < shape.cols).then_some(piece.runs);
-        whole.then_some(SharedLayout { row_major: true, strip, turn: Some(Turn { low: piece.lanes, count: piece.columns }), post: PostMap::None })
+    /// A layout that the copy of a tile of scales takes, by its number: pieces one after the other, and with room between them so that what one
+    /// thread brings of a row, a part of each of several pieces, goes to different banks. `None` if there is none.
+    pub(super) fn scale_layout(&self, unit: &UnitUse<'_>, shape: TileShape, number: usize) -> Option<SharedLayout> {
+        let piece = self.piece_of(unit)?.of(shape)?;
+        let (lanes, columns, runs) = piece.filled;
+        let power = |bits: u8| 1u32.checked_shl(u32::from(bits));
+        let several = shape.grid.cols > 1 || piece.runs < shape.cols;
+        let apart = match number {
+            0 => 0,
+            1 if several => self.family.bank_span / 2,
+            _ => return None,
+        };
+        // What is left out behind the runs of a row, the rows of a lane, and the lanes of a piece.
+        let mut pads: heapless::Vec<Pad, 3> = heapless::Vec::new();
+        let (mut stored, mut size) = (0u8, 0u8);
+        for (own, all, more) in [(piece.runs, runs, 0), (piece.columns, columns, 0), (piece.lanes, lanes, apart)] {
+            stored = stored.checked_add(own)?;
+            let had = size.checked_add(own)?;
+            size = size.checked_add(all)?;
+            let pad = power(size)?.checked_sub(power(had)?)?.checked_add(more)?;
+            if pad > 0 {
+                pads.push(Pad { interval: power(stored)?, pad }).ok()?;
+            }
+        }
+        let post = if pads.is_empty() { PostMap::None } else { PostMap::Padding(Padding::new(&pads, Unit::Byte).ok()?) };
+        let turn = (piece.columns > 0).then_some(Turn { low: piece.lanes, count: piece.columns });
+        Some(SharedLayout { row_major: true, strip: (piece.runs < shape.cols).then_some(piece.runs), turn, post })
     }
 
     /// The descriptor of a piece at address 0.
     pub(super) fn scale_word(&self, unit: &UnitUse<'_>) -> Option<u64> {
         let (tables, arch) = (self.setting.tables, self.setting.arch);
         let piece = self.piece_of(unit)?;
-        let row = piece.columns.checked_add(piece.runs)?;
+        let (lanes, columns, runs) = piece.filled;
+        let row = columns.checked_add(runs)?;
         let extent = |bits: u8| 1u32.checked_shl(u32::from(bits));
         // One row for each lane, of as many bytes as it has cells' bytes.
         let step = |outer: bool, bit: u8| 1u64.checked_shl(u32::from(if outer { row.checked_add(bit)? } else { bit }));
-        let found =
-            operand::describe_steps(tables, arch, unit.how.descriptor, &PostMap::None, ((extent(piece.lanes)?, extent(row)?), 8), Some(Major::Depth), step);
+        let found = operand::describe_steps(tables, arch, unit.how.descriptor, &PostMap::None, ((extent(lanes)?, extent(row)?), 8), Some(Major::Depth), step);
         found.ok()?.word(tables, arch, unit.how.descriptor, 0).ok()?.pack().ok()
     }
 
     fn piece_of(&self, unit: &UnitUse<'_>) -> Option<Piece> {
         let (_, number) = unit.scales?;
-        let atom = self.plan.product_of(unit.product).map(|p| p.product.atom);
-        // While candidates are compared the product is not in the plan: all atoms with scales in tensor memory of one architecture want the same pieces
-        // of an operand of this number.
-        let arch = self.setting.arch;
-        let atoms = || atom.into_iter().chain(arch.atoms.iter().map(|own| own.atom));
-        let found = atoms().filter_map(|id| self.setting.tables.atom(id)).find(|atom| atom.scaled_in_tensor().is_some_and(|numbers| numbers.contains(&number)));
-        self.piece(found?, number)
+        self.piece(self.setting.tables.atom(unit.atom)?, number)
     }
 
     /// What one copy brings for an operand of scales: the bits of its bytes against the bits of rows and runs.
@@ -109,14 +136,15 @@ impl<'t> Chooser<'_, 't, '_, '_> {
                 }
                 None
             };
-            let mut out = Piece { copy, lanes: 0, columns: 0, runs: 0, cells: 0 };
+            let mut out = Piece { copy, lanes: 0, columns: 0, runs: 0, filled: (0, 0, 0) };
             // Runs are the bytes of a cell.
             while source(AxisId::BIT, 8u64.checked_shl(u32::from(out.runs))?) == Some(1u64.checked_shl(u32::from(out.runs))?) {
                 out.runs = out.runs.checked_add(1)?;
             }
-            while source(AxisId::TCOL, 1u64.checked_shl(u32::from(out.cells))?).is_some() {
-                out.cells = out.cells.checked_add(1)?;
-            }
+            let filled = |axis| {
+                (0..16u8).take_while(|bit| 1u64.checked_shl(u32::from(*bit)).and_then(|at| source(axis, at)).is_some()).fold(0u8, |n, _| n.saturating_add(1))
+            };
+            out.filled = (filled(AxisId::TLANE), filled(AxisId::TCOL), out.runs);
             // Rows: lanes first, then columns.
             let mut row = 1u64;
             while row < outer {
@@ -136,28 +164,28 @@ impl<'t> Chooser<'_, 't, '_, '_> {
                     _ => return None,
                 };
                 let bits = log2_exact(place)?;
-                let lane_starts = out.runs.checked_add(out.cells)?;
+                let lane_starts = out.runs.checked_add(out.filled.1)?;
                 let wanted = if out.columns == 0 { lane_starts.checked_add(out.lanes)? } else { out.runs.checked_add(out.columns)? };
                 if bits.checked_add(1)? != wanted {
                     return None;
                 }
                 row = row.checked_mul(2)?;
             }
-            (out.columns == out.cells && out.runs > 0).then_some(out)
+            (out.runs > 0).then_some(out)
         })
     }
 
-    /// Columns that a product's scales take in tensor memory.
-    pub(super) fn scale_columns(&self, op: Op, product: &Product) -> u32 {
-        let Some(atom) = self.setting.tables.atom(product.atom) else { return 0 };
-        let (Some(numbers), Some(values)) = (atom.scaled_in_tensor(), self.program.scales(op)) else { return 0 };
+    /// Columns that a product's scales take in tensor memory; `None` if its instruction finds no whole number of pieces.
+    pub(super) fn scale_columns(&self, op: Op, product: &Product) -> Option<u32> {
+        let atom = self.setting.tables.atom(product.atom)?;
+        let (Some(numbers), Some(values)) = (atom.scaled_in_tensor(), self.program.scales(op)) else { return Some(0) };
         let columns = |(number, value)| {
-            let piece = self.piece(atom, number)?;
             let shape = tile_shape(self.program, value)?;
+            let piece = self.piece(atom, number)?.of(shape)?;
             let (up, along) = pieces(&piece, shape)?;
-            up.checked_mul(along)?.checked_shl(u32::from(piece.cells))
+            up.checked_mul(along)?.checked_shl(u32::from(piece.filled.1))
         };
-        numbers.into_iter().zip(values).filter_map(columns).fold(0u32, |sum, n| sum.saturating_add(u32::from(n)))
+        numbers.into_iter().zip(values).try_fold(0u32, |sum, side| sum.checked_add(u32::from(columns(side)?)))
     }
 
     /// The scales of a product in tensor memory, now that layouts are settled.
@@ -174,14 +202,14 @@ impl<'t> Chooser<'_, 't, '_, '_> {
     }
 
     fn copy_of(&self, unit: &UnitUse<'_>, operand: u8, side: u8) -> Option<ScaleCopy> {
-        let piece = self.piece_of(unit)?;
         let alloc = self.plan.allocs.get(usize::from(unit.alloc))?;
+        let piece = self.piece_of(unit)?.of(alloc.shape)?;
         let word = self.scale_word(unit)?;
         let atom = self.setting.tables.atom(self.plan.product_of(unit.product)?.product.atom)?;
         let table = descriptor_named(self.setting.tables, self.setting.arch, atom.tensor()?.descriptor).ok()?;
         let field = table.fields.iter().find(|field| field.role == FieldRole::Scale(side))?.at;
         let extent = |bits: u8| 1u16.checked_shl(u32::from(bits));
-        let sizes = (extent(piece.lanes.checked_add(piece.columns)?)?, extent(piece.runs)?, extent(piece.cells)?);
+        let sizes = (extent(piece.rows())?, extent(piece.runs)?, extent(piece.filled.1)?);
         let given = InShared { alloc: unit.alloc, load: unit.load, transposed: false, outer_major: false, word };
         Some(ScaleCopy { given, atom: piece.copy, operand, first: 0, piece: sizes, pieces: pieces(&piece, alloc.shape)?, field })
     }
@@ -189,9 +217,8 @@ impl<'t> Chooser<'_, 't, '_, '_> {
 
 /// How many pieces there are along the rows and along the runs.
 fn pieces(piece: &Piece, shape: TileShape) -> Option<(u16, u16)> {
-    let up = shape.rows.checked_sub(piece.lanes)?.checked_sub(piece.columns)?;
-    let along = shape.cols.checked_sub(piece.runs)?;
-    Some((1u16.checked_shl(u32::from(up))?, 1u16.checked_shl(u32::from(along))?))
+    let count = |panels: u8, bits: u8| u16::from(panels).checked_shl(u32::from(bits));
+    Some((count(shape.grid.rows, shape.rows.checked_sub(piece.rows())?)?, count(shape.grid.cols, shape.cols.checked_sub(piece.runs)?)?))
 }
 
 /// What a coordinate adds on an axis.

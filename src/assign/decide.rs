@@ -116,14 +116,18 @@ impl Chooser<'_, '_, '_, '_> {
             for number in given.numbers(self.setting, native) {
                 let Some(product) = self.candidate(&given, number) else { continue };
                 if let Some(loads) = product.tensor {
-                    let need = u32::from(loads.columns).saturating_add(self.scale_columns(op, &product));
                     let what = Candidate::Tensor(product.atom, loads.form);
+                    let Some(scales) = self.scale_columns(op, &product) else {
+                        self.plan.lose(Loser { op, what, why: Reject::Descriptor, cost: 0 });
+                        continue;
+                    };
+                    let need = u32::from(loads.columns).saturating_add(scales);
                     if !may_stay {
                         self.plan.lose(Loser { op, what, why: Reject::Accumulator, cost: 0 });
                         continue;
                     }
                     if need > columns {
-                        fewest = Some(fewest.map_or(need, |least: u32| least.min(need)));
+                        fewest = fewest.filter(|least: &(u32, u32)| least.0 <= need).or(Some((need, scales)));
                         self.plan.lose(Loser { op, what, why: Reject::Columns { need, have: columns }, cost: 0 });
                         continue;
                     }
@@ -216,7 +220,7 @@ impl Chooser<'_, '_, '_, '_> {
                 }
             }
         }
-        let (product, _, way) = best.ok_or(fewest.map_or(why, |need| PlanError::TensorMemory { op, need, have: columns }))?;
+        let (product, _, way) = best.ok_or(fewest.map_or(why, |(need, scales)| PlanError::TensorMemory { op, need, scales, have: columns }))?;
         let uses = self.unit_uses(op, &product, [a, b]).ok_or(why)?;
         self.units.extend_from_slice(&uses).map_err(|_| full(PlanPool::Products, MAX_UNIT_USES))?;
         self.place_product(&product, [a, b, c, d], way.0)?;

@@ -289,15 +289,29 @@ pub fn fit_copy(mover: &Mover, from: &MemoryMap, to: &MemoryMap, wave: u8, warps
     Ok(out)
 }
 
-/// Where each share is a row of its own in global memory no order of the lanes brings them nearer to each other: then it is that in which the
-/// destination stores them. `fixed`: element bits of a share, which stay in front.
+/// Where rows are so short in global memory that they lie apart whatever the order of the lanes is: an order with a row's bytes first, then rows as
+/// the destination stores them. `fixed`: element bits of a share, which stay in front.
 fn stored_rows(from: &MemoryMap, to: &MemoryMap, fixed: u32) -> Option<Columns<u32, { crate::map::MAX_BITS }>> {
-    let whole = |bit: u32| u32::try_from(from.columns.len()).is_ok_and(|all| bit < all);
-    let apart = (fixed..).take_while(|bit| whole(*bit)).all(|bit| from.columns.get(bit as usize).is_some_and(|column| column.lead != 0));
-    let order = to.storage_order().filter(|_| apart)?;
-    let in_front = order.as_slice().iter().enumerate().take(fixed as usize).all(|(k, e)| 1u32.checked_shl(k as u32) == Some(*e));
-    in_front.then_some(order)
+    let lead = |bit: u32| from.columns.get(bit as usize).is_some_and(|column| column.lead != 0);
+    let all = u32::try_from(from.columns.len()).ok()?;
+    let inner = (0..all).take_while(|bit| !lead(*bit)).fold(0u32, |n, _| n.saturating_add(1));
+    let bytes = u32::from(from.shape.bits / 8).checked_shl(inner)?;
+    // A permuted tile has its order already: that of whole rows.
+    let short = inner >= fixed && bytes < SECTOR_BYTES && (inner == fixed || to.combine == Combine::Add);
+    let stored = if short && (inner..all).all(lead) { to.storage_order()? } else { return None };
+    let mut out = plain_order(u8::try_from(inner).ok()?)?;
+    let low = 1u32.checked_shl(inner)?.checked_sub(1)?;
+    for &e in stored.as_slice() {
+        // Neither a row's own bytes, nor both at once.
+        if e & low == 0 && !out.push(e) || e & low != 0 && e > low {
+            return None;
+        }
+    }
+    (out.len() == from.columns.len()).then_some(out)
 }
+
+/// Bytes of global memory that come at once.
+const SECTOR_BYTES: u32 = 32;
 
 /// Element bits from the lowest.
 fn plain_order(total: u8) -> Option<Columns<u32, { crate::map::MAX_BITS }>> {

@@ -7,7 +7,7 @@ use crate::map::{SharedLayout, TileShape, log2_exact};
 use crate::plan::{InShared, PlanError, Product, Reject};
 use crate::unit::{Error, operand, swizzle, tensor};
 use lanebook_layout::{PostMap, Unit};
-use lanebook_tables::{Major, OpRole, SharedOperand};
+use lanebook_tables::{AtomId, Major, OpRole, SharedOperand};
 
 /// Most such operands of a function.
 pub(super) const MAX_UNIT_USES: usize = 16;
@@ -17,6 +17,8 @@ pub(super) const MAX_UNIT_USES: usize = 16;
 pub(super) struct UnitUse<'t> {
     /// The product.
     pub(super) product: Op,
+    /// Its instruction.
+    pub(super) atom: AtomId,
     /// What reads the tile in the program.
     pub(super) load: Op,
     /// The tile.
@@ -65,9 +67,10 @@ impl<'t> Chooser<'_, 't, '_, '_> {
             let either = how.along.is_some() || atom.tensor().is_some();
             let instruction = atom.tensor().map(|tensor| tensor.descriptor);
             let dtype = self.program.type_of(value).dtype.and_then(|id| self.setting.tables.dtype(id)).map_or("", |d| d.name);
-            out.push(UnitUse { product, load, alloc, transposed, is_a, block, how, either, instruction, dtype, columns: s.n, scales: None }).ok()?;
+            out.push(UnitUse { product, atom: chosen.atom, load, alloc, transposed, is_a, block, how, either, instruction, dtype, columns: s.n, scales: None })
+                .ok()?;
         }
-        self.scale_uses(product, atom, &mut out)?;
+        self.scale_uses(product, chosen.atom, &mut out)?;
         Some(out)
     }
 
@@ -111,7 +114,7 @@ impl<'t> Chooser<'_, 't, '_, '_> {
     /// is narrower than the span.
     pub(super) fn unit_layout(&self, alloc: usize, number: usize, shape: TileShape) -> Option<SharedLayout> {
         if let Some(scales) = self.units.iter().find(|u| usize::from(u.alloc) == alloc && u.scales.is_some()) {
-            return self.scale_layout(scales, shape).filter(|_| number == 0);
+            return self.scale_layout(scales, shape, number);
         }
         let modes = || swizzle::modes(self.setting.tables, self.setting.arch);
         let mode = modes().nth(modes().count().checked_sub(1)?.checked_sub(number / 2)?)?;
@@ -151,7 +154,8 @@ impl<'t> Chooser<'_, 't, '_, '_> {
     #[inline(never)]
     fn described(&self, unit: &UnitUse<'_>, layout: &SharedLayout, shape: TileShape) -> Option<(u64, bool)> {
         if unit.scales.is_some() {
-            return self.scale_word(unit).filter(|_| self.scale_layout(unit, shape) == Some(*layout)).map(|word| (word, false));
+            let known = (0..self.unit_layouts()).any(|number| self.scale_layout(unit, shape, number) == Some(*layout));
+            return self.scale_word(unit).filter(|_| known).map(|word| (word, false));
         }
         let plain = SharedLayout { post: PostMap::None, ..*layout }.map(shape)?;
         let placed = layout.map(shape)?;

@@ -63,6 +63,8 @@ impl Chooser<'_, '_, '_, '_> {
         let (tables, program) = (self.setting.tables, self.program);
         let values = program.scales(op)?;
         let have = program.scaled_run(op)?;
+        let pair = |k: usize| program.operand(op, k).and_then(|v| program.type_of(v).shape.pair());
+        let extents = pair(0).zip(pair(1)).map(|((m, k), (_, n))| (m, n, k))?;
         let mut why = Unscaled::None;
         let dtype = |value| -> Option<DtypeId> { program.type_of(value).dtype };
         for own in self.setting.arch.atoms.iter() {
@@ -75,15 +77,22 @@ impl Chooser<'_, '_, '_, '_> {
             let next = match (elements, wrong) {
                 (false, _) => Unscaled::Elements,
                 (true, Some((_, operand))) => Unscaled::Type { operand },
-                (true, None) if u32::from(run) == have => return None,
+                (true, None) if u32::from(run) == have => undivided(extents, (shape.m, shape.n, shape.k))?,
                 (true, None) => Unscaled::Run { have, takes: run },
             };
-            if next.rank() > why.rank() {
+            if next.rank() > why.rank() || next.takes_less(why) {
                 why = next;
             }
         }
         Some(PlanError::Unscaled { op, why })
     }
+}
+
+/// The extent of a product that an atom's does not divide; `None` if it divides all.
+fn undivided(extents: (u32, u32, u32), (m, n, k): (u16, u16, u16)) -> Option<Unscaled> {
+    let all = (0u8..).zip([(extents.0, m), (extents.1, n), (extents.2, k)]);
+    let mut wrong = all.filter(|(_, (have, takes))| have.checked_rem(u32::from(*takes)) != Some(0));
+    wrong.next().map(|(which, (have, takes))| Unscaled::Extent { which, have, takes })
 }
 
 /// A place that an immediate can move what is read to.

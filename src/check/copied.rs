@@ -1,7 +1,7 @@
 //! Block scales in tensor memory: from the tile in shared memory through a copy to where the unit looks for each of them.
 
 use super::in_shared::undisturbed;
-use super::tile::{Memory, power, row_col};
+use super::tile::{Memory, element_at};
 use super::violation::Violation;
 use crate::emit::step::{Purpose, Step};
 use crate::ir::Program;
@@ -155,16 +155,20 @@ fn places(atom: &Atom<'_>, p: &ProductPlan, side: u8, tile: &AllocPlan, copy: &S
     let shape = p.product.shape;
     let outer = u32::from(if side == 0 { shape.m } else { shape.n });
     let memory = Memory::Shared(tile);
-    let at = |row: u32, run: u32| -> Option<u32> {
-        let e = row.checked_mul(power(usize::from(tile.shape.cols))?)?.checked_add(run)?;
-        (row_col(tile.shape, e) == Some((row, run))).then_some(())?;
-        memory.at(e).map(|place| place.byte)
-    };
+    let at = |row: u32, run: u32| -> Option<u32> { memory.at(element_at(tile.shape, row, run)?).map(|place| place.byte) };
     let all = (u32::try_from(tile.shape.row_count()).ok(), u32::try_from(tile.shape.col_count()).ok());
     let (all_rows, all_runs) = all.0.zip(all.1).ok_or(refuse)?;
     let whole = (u32::from(copy.pieces.0).checked_mul(rows), u32::from(copy.pieces.1).checked_mul(runs));
     if whole != (Some(all_rows), Some(all_runs)) || rows == 0 || runs == 0 || outer.checked_rem(rows) != Some(0) || tile.shape.bits != 8 {
         return Err(refuse);
+    }
+    // Whole pieces lie in the tile's bytes, aligned.
+    let (size, need) = (u32::try_from(coordinates(movement).ok_or(refuse)?).map_err(|_| refuse)?, u32::from(movement.from.align_bytes));
+    for (q, t) in (0..copy.pieces.1).flat_map(|t| (0..copy.pieces.0).map(move |q| (q, t))) {
+        let start = at(u32::from(q).saturating_mul(rows), u32::from(t).saturating_mul(runs)).ok_or(refuse)?;
+        if start.checked_add(size).is_none_or(|end| end > tile.bytes) || start.checked_rem(need) != Some(0) {
+            return Err(Violation::End { op: p.op, operand: side.saturating_add(3) });
+        }
     }
     let mut followed = 0u64;
     for row in 0..all_rows {

@@ -314,8 +314,8 @@ impl Move<'_> {
         let dealt = columns().count().saturating_add(inner_bits as usize);
         let rank = rank(columns().chain(inner));
         let want = shape.rows.saturating_add(shape.cols);
-        // A warp bit that moves nothing repeats what the others do.
-        let copies = fit.warps.as_slice().iter().filter(|&&c| c == 0).count();
+        // A bit of the warp's or the lane's number that moves nothing repeats what the others do.
+        let copies = fit.warps.as_slice().iter().chain(fit.slots.as_slice()).filter(|&&c| c == 0).count();
         let dealt = dealt.saturating_sub(copies);
         if dealt == usize::from(want) && rank == want && fit.grid == shape.grid {
             Ok(())

@@ -87,6 +87,15 @@ pub(super) fn row_col(shape: TileShape, e: u32) -> Option<(u32, u32)> {
     Some((row.checked_add(up)?, col.checked_add(right)?))
 }
 
+/// The element in a row and a column of a tile.
+pub(super) fn element_at(shape: TileShape, row: u32, col: u32) -> Option<u32> {
+    let (height, width) = (power(usize::from(shape.rows))?, power(usize::from(shape.cols))?);
+    let panel = row.checked_div(height)?.checked_mul(u32::from(shape.grid.cols))?.checked_add(col.checked_div(width)?)?;
+    let inside = row.checked_rem(height)?.checked_mul(width)?.checked_add(col.checked_rem(width)?)?;
+    let e = panel.checked_mul(height.checked_mul(width)?)?.checked_add(inside)?;
+    (row_col(shape, e) == Some((row, col))).then_some(e)
+}
+
 /// The number of the panel that comes `index`-th, when panels are counted row by row or column by column.
 pub(super) fn nth_panel(shape: TileShape, by_rows: bool, index: u32) -> Option<u32> {
     let (rows, cols) = (u32::from(shape.grid.rows), u32::from(shape.grid.cols));

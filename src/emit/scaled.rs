@@ -96,8 +96,7 @@ impl Context<'_, '_, '_, '_> {
                 let node = if column == 0 { base } else { self.arena.op_const(IndexOp::Add, base, column)? };
                 let reg = self.compute(node, Place::Vector)?;
                 self.prepared(number, COLUMN.saturating_add(side), key, reg)?;
-                let rows = u32::from(row.saturating_mul(copy.piece.0)).checked_shl(u32::from(alloc.shape.cols)).ok_or(unplanned)?;
-                let e = rows | u32::from(run.saturating_mul(copy.piece.1));
+                let e = alloc.shape.element(u32::from(row.saturating_mul(copy.piece.0)), u32::from(run.saturating_mul(copy.piece.1)));
                 let bytes = alloc.offset.saturating_add(map.at(e).bytes);
                 let units = u64::from(bytes.checked_div(scale).unwrap_or(0));
                 let more = lower.wrapping_add(units.checked_shl(u32::from(at)).unwrap_or(0));

@@ -90,6 +90,19 @@ impl TileShape {
         (high(up, self.rows) | row, high(across, self.cols) | col)
     }
 
+    /// The number of the element in a row and a column of the tile: the inverse of [`Self::position`].
+    #[must_use]
+    pub fn element(self, row: u32, col: u32) -> u32 {
+        let split = |n: u32, bits: u8| {
+            let high = n.checked_shr(u32::from(bits)).unwrap_or(0);
+            (high, n ^ high.checked_shl(u32::from(bits)).unwrap_or(0))
+        };
+        let ((up, row), (across, col)) = (split(row, self.rows), split(col, self.cols));
+        let panel = up.saturating_mul(u32::from(self.grid.cols)).saturating_add(across);
+        let high = panel.checked_shl(u32::from(self.total())).unwrap_or(0);
+        high | row.checked_shl(u32::from(self.cols)).unwrap_or(0) | col
+    }
+
     /// Number of element bits of a panel.
     #[must_use]
     pub fn total(self) -> u8 {

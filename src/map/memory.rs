@@ -256,6 +256,13 @@ impl SharedLayout {
         }
     }
 
+    /// Where another panel would begin: what [`Self::bytes`] says, and the padding behind the last panel.
+    #[must_use]
+    pub fn end(&self, shape: TileShape) -> Option<u32> {
+        let plain = i64::try_from(shape.bytes()).ok()?;
+        u32::try_from(self.post.apply(plain).ok()?).ok()
+    }
+
     /// Alignment of the tile's start, at least `least`: an instance's phase is XORed into a whole address, so the start has
     /// to keep clear of the bits that the swizzle changes. A pattern that hardware applies to absolute addresses needs
     /// [`Self::period`].

@@ -84,6 +84,8 @@ pub enum PlanError {
         op: Op,
         /// Columns needed up to and including it.
         need: u32,
+        /// Those of them that hold its block scales: an instruction of fewer columns needs as many, or more.
+        scales: u32,
         /// Columns the architecture has.
         have: u32,
     },
@@ -137,6 +139,15 @@ pub enum Unscaled {
         /// And in an atom that takes the types.
         takes: u16,
     },
+    /// None divides an extent.
+    Extent {
+        /// Which: 0 rows of A, 1 columns of B, 2 depth.
+        which: u8,
+        /// The program's.
+        have: u32,
+        /// The least of an atom that takes the rest.
+        takes: u16,
+    },
 }
 
 impl Unscaled {
@@ -147,6 +158,15 @@ impl Unscaled {
             Self::Elements => 1,
             Self::Type { .. } => 2,
             Self::Run { .. } => 3,
+            Self::Extent { .. } => 4,
+        }
+    }
+
+    /// Whether an atom divides the same extent into smaller parts than another that does not divide it either.
+    pub(crate) fn takes_less(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Extent { which: a, takes, .. }, Self::Extent { which: b, takes: most, .. }) => a == b && takes < most,
+            _ => false,
         }
     }
 }

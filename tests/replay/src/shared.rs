@@ -10,6 +10,8 @@
 //!
 //! Not modelled: clusters, named barriers across blocks.
 
+use std::collections::BTreeMap;
+
 use crate::fault::{Clash, FaultKind};
 use crate::tags::Tag;
 
@@ -46,6 +48,8 @@ pub(crate) struct Shared {
     initialised: Vec<bool>,
     tags: Vec<Tag>,
     writes: Vec<Write>,
+    /// Bytes that several warps wrote with one instruction, all of them the same: the writes before the last, and whether they were fenced since.
+    also: BTreeMap<usize, Vec<(Write, bool)>>,
     reads: Vec<Read>,
     pending: Vec<u32>,
     /// Written through the generic proxy and not fenced since.
@@ -75,6 +79,7 @@ impl Shared {
             initialised: vec![false; len],
             tags: vec![0; len.div_ceil(2)],
             writes: vec![Write::default(); len],
+            also: BTreeMap::new(),
             reads: vec![Read::default(); len * warps],
             pending: vec![0; len],
             unfenced: vec![false; len],
@@ -132,6 +137,9 @@ impl Shared {
                 self.unfenced[byte] = false;
             }
         }
+        for (write, fenced) in self.also.values_mut().flatten() {
+            *fenced |= threads.contains(&write.thread);
+        }
         // A warp's reads are fenced when all its lanes fence.
         for warp in 0..self.warps as u32 {
             let lanes = warp * self.warp_lanes..(warp + 1) * self.warp_lanes;
@@ -142,13 +150,23 @@ impl Shared {
         self.publish(threads);
     }
 
+    /// A write that has not been fenced.
+    fn unfenced(&self, byte: usize) -> Option<Write> {
+        let last = self.unfenced[byte].then_some(self.writes[byte]);
+        last.or_else(|| self.also.get(&byte)?.iter().find(|(_, fenced)| !fenced).map(|(write, _)| *write))
+    }
+
+    /// All writes that nothing has replaced: several only where all wrote the same.
+    fn last_writes(&self, byte: usize) -> impl Iterator<Item = Write> {
+        self.also.get(&byte).into_iter().flatten().map(|(write, _)| *write).chain([self.writes[byte]])
+    }
+
     /// A matrix unit reads bytes from now on, until it lets them go.
     pub fn hold(&mut self, me: u32, address: u64, len: u32) -> Result<(), Clash> {
         let start = self.span(address, len, me)?;
         for byte in start..start + len as usize {
-            if self.unfenced[byte] {
-                let sentence =
-                    format!("read by a matrix unit, and thread {} has not fenced its write at line {}", self.writes[byte].thread, self.writes[byte].line);
+            if let Some(write) = self.unfenced(byte) {
+                let sentence = format!("read by a matrix unit, and thread {} has not fenced its write at line {}", write.thread, write.line);
                 return Err(Clash::new(FaultKind::UnitNotFenced, sentence).at(self.address(byte)).by(me));
             }
             self.held[byte] += 1;
@@ -179,10 +197,8 @@ impl Shared {
     }
 
     fn check_write_order(&self, byte: usize, me: u32, kind: FaultKind, verb: &str) -> Result<(), Clash> {
-        let write = self.writes[byte];
-        if write.time == 0 || self.ordered(write.thread, write.time, me) {
-            return Ok(());
-        }
+        let early = self.last_writes(byte).find(|write| write.time != 0 && !self.ordered(write.thread, write.time, me));
+        let Some(write) = early else { return Ok(()) };
         let sentence = format!("{verb} without a barrier after the write by thread {} at line {}", write.thread, write.line);
         Err(Clash::new(kind, sentence).at(self.address(byte)).by(me))
     }
@@ -235,6 +251,11 @@ impl Shared {
         Ok(())
     }
 
+    /// Whether something was written to a byte.
+    pub fn is_written(&self, me: u32, address: u64) -> Result<bool, Clash> {
+        self.span(address, 1, me).map(|byte| self.initialised[byte])
+    }
+
     /// The judgment of a read of unwritten bytes waits until the next barrier: if another warp writes
     /// them before, the fault is the missing barrier.
     pub fn early_read(&mut self) -> Result<(), (u32, Clash)> {
@@ -260,11 +281,30 @@ impl Shared {
         }
     }
 
-    /// Lanes that store the same value to one place with one instruction: whichever is last, the value is the same.
+    /// Threads that store the same value to one place with one instruction: whichever is last, the value is the same. Whoever comes behind must be
+    /// ordered after all of them.
     fn is_copy(&self, byte: usize, me: u32, line: u32, value: u8) -> bool {
-        let write = self.writes[byte];
-        let together = self.warp(write.thread) == self.warp(me) && write.line == line && write.time == self.now[self.warp(me)];
-        together && self.initialised[byte] && self.bytes[byte] == value
+        let now = self.now[self.warp(me)];
+        let together = |write: Write| {
+            let same = self.warp(write.thread) == self.warp(me) && write.time == now;
+            write.line == line && (same || self.warp(write.thread) != self.warp(me)) || self.ordered(write.thread, write.time, me)
+        };
+        self.initialised[byte] && self.bytes[byte] == value && self.pending[byte] == 0 && self.last_writes(byte).all(together)
+    }
+
+    /// Keeps other warps' copies of a byte that `me` writes now.
+    fn keep_copies(&mut self, byte: usize, me: u32) {
+        let last = self.writes[byte];
+        let kept = |write: &Write| write.time != 0 && self.warp(write.thread) != self.warp(me) && !self.ordered(write.thread, write.time, me);
+        let mut all: Vec<(Write, bool)> = self.also.get(&byte).into_iter().flatten().filter(|(write, _)| kept(write)).copied().collect();
+        if kept(&last) {
+            all.push((last, !self.unfenced[byte]));
+        }
+        if all.is_empty() {
+            self.also.remove(&byte)
+        } else {
+            self.also.insert(byte, all)
+        };
     }
 
     /// Writes bytes with one tag for every two bytes (from an even address).
@@ -279,6 +319,7 @@ impl Shared {
             }
             self.check_read_order(byte, me, FaultKind::RaceWriteAfterRead, "write")?;
         }
+        (start..start + data.len()).for_each(|byte| self.keep_copies(byte, me));
         self.store(start, data, tags);
         self.note_write(me, line, start, data.len());
         Ok(())
@@ -319,6 +360,7 @@ impl Shared {
                 self.pending[byte] = id;
             }
             self.store(start, data, tags);
+            (start..start + data.len()).for_each(|byte| self.keep_copies(byte, *me));
             spans.push((*me, start as u32, data.len() as u32));
         }
         self.copies[id as usize - 1].spans = spans.iter().map(|s| (s.1, s.2)).collect();
@@ -350,6 +392,7 @@ impl Shared {
             return;
         };
         if is_write {
+            (start..start + len as usize).for_each(|byte| self.keep_copies(byte, me));
             self.note_write(me, line, start, len as usize);
         } else {
             self.note_read(me, line, start, len as usize);

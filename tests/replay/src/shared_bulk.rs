@@ -113,13 +113,15 @@ impl Shared {
                 self.check_not_held(byte, me)?;
                 self.check_write_order(byte, me, FaultKind::AsyncOverwrite, "copied to")?;
                 self.check_read_order(byte, me, FaultKind::AsyncOverwrite, "copied to")?;
-                if self.unfenced[byte] || self.unfenced_reads[byte] != 0 {
-                    let what = if self.unfenced[byte] { "wrote" } else { "read" };
+                let written = self.unfenced(byte).is_some();
+                if written || self.unfenced_reads[byte] != 0 {
+                    let what = if written { "wrote" } else { "read" };
                     let sentence = format!("copied to by the unit, and a thread that {what} this has not fenced since");
                     return Err(Clash::new(FaultKind::UnitNotFenced, sentence).at(self.address(byte)).by(me));
                 }
             }
             self.store(start, data, tags);
+            (start..start + data.len()).for_each(|byte| drop(self.also.remove(&byte)));
             self.writes[start..start + data.len()].fill(Write { thread, time, line });
             total += data.len() as i64;
         }

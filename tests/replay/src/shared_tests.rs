@@ -33,6 +33,31 @@ fn reads_need_a_barrier_after_other_threads_writes() {
 }
 
 #[test]
+fn warps_may_store_the_same_and_count_each() {
+    let mut s = Shared::new(0, 64, 96, 32, false);
+    let mut out = [0; 1];
+    for warp in 0..3 {
+        s.write(32 * warp, 3, 0, &[9], &[]).expect("the same by the same instruction");
+    }
+    // Another instruction, or another value.
+    assert_eq!(kind(s.write(32, 4, 0, &[9], &[])), Some(FaultKind::RaceWriteAfterWrite));
+    assert_eq!(kind(s.write(32, 3, 0, &[8], &[])), Some(FaultKind::RaceWriteAfterWrite));
+    // Ordered after the last of them alone.
+    s.barrier(&[1, 2]);
+    assert_eq!(kind(s.read(32, 5, 0, &mut out, &mut [])), Some(FaultKind::RaceReadAfterWrite));
+    assert_eq!(kind(s.write(32, 5, 0, &[8], &[])), Some(FaultKind::RaceWriteAfterWrite));
+    s.proxy_fence(&(32..96).collect::<Vec<u32>>());
+    assert_eq!(kind(s.hold(0, 0, 1)), Some(FaultKind::UnitNotFenced));
+    s.proxy_fence(&(0..32).collect::<Vec<u32>>());
+    s.hold(0, 0, 1).expect("all have fenced");
+    s.end_hold(0, 0, 1);
+    s.barrier(&[0, 1, 2]);
+    s.read(32, 5, 0, &mut out, &mut []).expect("after all of them");
+    s.barrier(&[0, 1, 2]);
+    s.write(64, 6, 0, &[7], &[]).expect("after all of them");
+}
+
+#[test]
 fn copies_are_unusable_until_waited_and_met() {
     let mut s = two_warps();
     let mut out = [0; 4];

@@ -235,6 +235,10 @@ fn of_plan(tables: &Tables<'_>, arch: &Arch<'_>, program: &Program<'_, '_>, sour
                 Unscaled::Elements => format!("no matrix instruction of {} multiplies these element types with block scales", arch.name),
                 Unscaled::Type { operand } => format!("no matrix instruction of {} takes scales of this type: operand {operand}", arch.name),
                 Unscaled::Run { have, takes } => format!("no matrix instruction of {} has one scale for {have} elements: it takes one for {takes}", arch.name),
+                Unscaled::Extent { which, have, takes } => {
+                    let what = ["rows of A", "columns of B", "elements along the depth"].get(usize::from(which)).copied().unwrap_or("elements");
+                    format!("no matrix instruction of {} with block scales divides {have} {what}: it takes multiples of {takes}", arch.name)
+                }
             };
             let help = format!("`lanebook atoms --arch {} --class matrix --long` lists types and shapes; `lanebook arch` lists other architectures", arch.name);
             here(Problem::refused(what, help), op, tile_types(op))
@@ -289,9 +293,19 @@ fn of_plan(tables: &Tables<'_>, arch: &Arch<'_>, program: &Program<'_, '_>, sour
             op,
             format!("this one reaches {need} B"),
         ),
-        PlanError::TensorMemory { op, need, have } => here(
+        PlanError::TensorMemory { op, need, scales, have } => here(
             Problem::refused(
-                format!("tensor memory is exceeded: accumulators of {need} columns, an allocation is a power of two and {} has {have} at most", arch.name),
+                match scales {
+                    0 => format!(
+                        "tensor memory is exceeded: accumulators of {need} columns, an allocation is a power of two and {} has {have} at most",
+                        arch.name
+                    ),
+                    _ => format!(
+                        "tensor memory is exceeded: accumulators of {} columns and block scales of {scales}, whatever columns an instruction has; an allocation is a power of two and {} has {have} at most",
+                        need.saturating_sub(scales),
+                        arch.name
+                    ),
+                },
                 "use a smaller tile of the product, or fewer products at once",
             ),
             op,

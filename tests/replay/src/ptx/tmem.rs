@@ -168,6 +168,8 @@ impl Shape {
 #[derive(Clone, Copy, Default)]
 struct TensorCell {
     value: u32,
+    /// Bytes that a copy brought from where nothing was written, one bit each: only those that an instruction takes have to be there.
+    unknown: u8,
     /// Thread and number of the product that wrote it last; 0: none did.
     written: (u32, u64),
     /// Warp and number of the load that read it last; 0: none did.
@@ -525,8 +527,14 @@ impl Warp {
         for row in 0..32u32 {
             for word in 0..4u32 {
                 let address = descriptor.address(false, u64::from(4 * word), row.into());
-                let mut data = [0; 4];
-                m.world.shared.read_by_unit(thread, line, address, &mut data, &mut [])?;
+                let (mut data, mut unknown) = ([0; 4], 0u8);
+                for (byte, place) in (0u64..).zip(&mut data) {
+                    if m.world.shared.is_written(thread, address + byte)? {
+                        m.world.shared.read_by_unit(thread, line, address + byte, std::slice::from_mut(place), &mut [])?;
+                    } else {
+                        unknown |= 1 << byte;
+                    }
+                }
                 m.world.shared.hold(thread, address, 4)?;
                 m.tensor.open.push((thread, address, 4));
                 for group in 0..4 {
@@ -538,7 +546,7 @@ impl Warp {
                     if cell.written.0 != thread {
                         self.check_done(&cell, thread, "overwritten")?;
                     }
-                    *m.tensor.at(l, c) = TensorCell { value: u32::from_le_bytes(data), written: (thread, number), ..TensorCell::default() };
+                    *m.tensor.at(l, c) = TensorCell { value: u32::from_le_bytes(data), unknown, written: (thread, number), ..TensorCell::default() };
                 }
             }
         }
@@ -558,7 +566,7 @@ impl Warp {
                 let cell = m.tensor.at(32 * group + row % 32, column);
                 cell.used = (thread, number);
                 let cell = *cell;
-                if cell.written.1 == 0 {
+                if cell.written.1 == 0 || cell.unknown >> id & 1 == 1 {
                     let sentence = format!("no scale was written to column {column} of tensor memory");
                     return Err(Clash::new(FaultKind::UninitialisedTensor, sentence).by(thread));
                 }
