@@ -97,7 +97,8 @@ impl Shared {
         (thread / self.warp_lanes) as usize
     }
 
-    fn ordered(&self, thread: u32, time: u32, me: u32) -> bool {
+    /// Whether what a thread did at a time is done for another.
+    pub fn ordered(&self, thread: u32, time: u32, me: u32) -> bool {
         let (theirs, mine) = (self.warp(thread), self.warp(me));
         thread == me || (self.lockstep && theirs == mine) || time < self.seen[mine][theirs]
     }
@@ -383,6 +384,11 @@ impl Shared {
                 }
             }
         }
+    }
+
+    /// The present time of a thread.
+    pub fn time(&self, thread: u32) -> u32 {
+        self.now[self.warp(thread)]
     }
 
     /// Accesses of a warp that were issued but not performed when it passed a barrier: they happen

@@ -133,3 +133,51 @@ fn maps_that_the_driver_refuses() {
         assert_eq!(outcome(&body, change), Err(FaultKind::InvalidOperand), "change {number}");
     }
 }
+
+/// Copies a box out, and reads the tensor afterwards.
+#[test]
+fn what_a_copy_stores_is_there_when_it_has_been_waited_for() {
+    // Thread 0 fills a box of 64 words; row 3 of it is outside the tensor.
+    let fill = "mad.lo.u32 %r5, %r0, 4, %r1;\nst.shared.b32 [%r5], %r0;\nfence.proxy.async.shared::cta;\nbar.sync 0;\n";
+    let store = "@%p0 cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%d0, {%r3, %r4}], [%r1];\ncp.async.bulk.commit_group;\n";
+    let wait = "cp.async.bulk.wait_group 0;\n";
+    let of_reads = "cp.async.bulk.wait_group.read 0;\n";
+    let meet = "bar.sync 0;\n";
+    // The tensor's own address is the first parameter here.
+    let at = "ld.param.u64 %d1, [p];\nmul.wide.u32 %d2, %r0, 4;\nadd.u64 %d1, %d1, %d2;\n";
+    let (read, write) = ("ld.global.b32 %r6, [%d1];\n", "st.global.b32 [%d1], %r0;\n");
+    let again = "@%p0 st.shared.b32 [%r1], %r3;\n";
+    let outcome = |parts: &[&str]| {
+        let mut memory = Memory::new();
+        let tensor = memory.add_u32("tensor", &[0; 68]);
+        let params = vec![Param::Buffer(tensor), Param::Tensor(TensorMap { boxed: [16, 3, 1, 1, 1], swizzle: 0, ..map(&memory, tensor) })];
+        let kernel = Kernel::parse_ptx(&kernel(&parts.concat())).unwrap_or_else(|e| panic!("{e}"));
+        run(&kernel, &Launch::new(64, params), &mut memory).map_err(|f| f.kind)?;
+        Ok(memory.u32s(tensor))
+    };
+    let right = outcome(&[fill, store, at, wait, meet, read, again]).expect("waited for and met");
+    assert_eq!((right[0], right[17], right[20], right[40]), (0, 0, 16, 32));
+    assert!(outcome(&[fill, store, at, of_reads, meet, again]).is_ok());
+    assert!(outcome(&[fill, store, at, wait, meet, write]).is_ok());
+    use FaultKind::{AsyncNotWaited, AsyncOverwrite, RaceReadAfterWrite, RaceWriteAfterWrite};
+    for (parts, fault) in [
+        // Shared memory that the unit may not have read yet: written by a thread, with and without the barrier; the kernel's end.
+        (&[fill, store, again, wait][..], AsyncOverwrite),
+        (&[fill, store, meet, again, wait], AsyncOverwrite),
+        (&[fill, store, at], AsyncNotWaited),
+        // Global memory: no wait, a wait for the reads alone, a wait that the other warp has not heard of.
+        (&[fill, store, at, meet, read, wait], AsyncNotWaited),
+        (&[fill, store, at, of_reads, meet, read], AsyncNotWaited),
+        (&[fill, store, at, wait, read, meet], RaceReadAfterWrite),
+        (&[fill, store, at, meet, write, wait], AsyncOverwrite),
+        (&[fill, store, at, of_reads, meet, write], AsyncOverwrite),
+        (&[fill, store, at, wait, write, meet], RaceWriteAfterWrite),
+        // The unit itself: a second box over the first.
+        (&[fill, store, store, wait], AsyncOverwrite),
+        // The last group is left out.
+        (&[fill, store, at, "cp.async.bulk.wait_group 1;\n", meet, read, of_reads], AsyncNotWaited),
+    ] {
+        assert_eq!(outcome(parts), Err(fault), "{parts:?}");
+    }
+    assert!(outcome(&[fill, store, wait, store, wait]).is_ok());
+}

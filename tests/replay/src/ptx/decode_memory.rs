@@ -66,11 +66,10 @@ pub(super) fn cp(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
             return Ok(Op::CommitStores);
         }
         if w.take("wait_group") {
-            // Whether what was written is visible makes no difference here.
-            w.take("read");
+            let read = w.take("read");
             want(o, 1..=1)?;
             return match o[0] {
-                Operand::Src(Src::Imm(n)) => Ok(Op::WaitStores(n as u32)),
+                Operand::Src(Src::Imm(n)) => Ok(Op::WaitStores { keep: n as u32, read }),
                 _ => Err("wait_group needs a constant".to_string()),
             };
         }

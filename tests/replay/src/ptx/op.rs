@@ -369,7 +369,7 @@ pub(super) enum Op {
         src: Addr,
     },
     CommitStores,
-    WaitStores(u32),
+    WaitStores { keep: u32, read: bool },
     Memory(super::tmem::TensorOp),
     Barrier {
         id: Src,

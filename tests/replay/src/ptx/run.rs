@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use super::bulk::Stores;
+use super::bulk::{Stored, Stores};
 use super::op::{Op, Program, Src, Stmt, Threads};
 use super::parse::SHARED_BASE;
 use super::phase::Phases;
@@ -52,6 +52,7 @@ pub(super) struct Machine<'a, 'b> {
     pub world: World<'a, 'b>,
     pub phases: Phases,
     pub tensor: TensorMemory,
+    pub stored: Stored,
     steps: u64,
 }
 
@@ -83,7 +84,8 @@ pub(crate) fn run_block(
     recorder.report.shared_bytes = bytes;
     let shared = Shared::new(SHARED_BASE, bytes, threads, LANES as u32, false);
     let world = World { memory, shared, recorder, block };
-    let mut machine = Machine { program, launch, params, world, phases: Phases::default(), tensor: TensorMemory::default(), steps: 0 };
+    let mut machine =
+        Machine { program, launch, params, world, phases: Phases::default(), tensor: TensorMemory::default(), stored: Stored::default(), steps: 0 };
     let mut warps: Vec<Warp> = (0..threads.div_ceil(LANES as u32))
         .map(|index| {
             let lanes = (threads - index * LANES as u32).min(LANES as u32);
@@ -261,7 +263,7 @@ impl Warp {
             Op::TensorCopy { dst, map, at, barrier } => self.tensor_copy(m, [*dst, *map, *barrier], at, on)?,
             Op::TensorStore { map, at, src } => self.tensor_store(m, [*src, *map], at, on)?,
             Op::CommitStores => self.commit_stores(on),
-            Op::WaitStores(n) => self.wait_stores(m, *n as usize, on),
+            Op::WaitStores { keep, read } => self.wait_stores(m, *keep as usize, *read, on),
             Op::Memory(op) => self.tensor_op(m, op, on)?,
             Op::ProxyFence => m.world.shared.proxy_fence(&lanes(on).map(|l| self.thread(l)).collect::<Vec<_>>()),
             Op::Ld { space, ty, dst, addr } => self.load(m, *space, *ty, dst, *addr, on)?,

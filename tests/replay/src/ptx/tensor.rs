@@ -137,6 +137,7 @@ impl Warp {
             for row in map.rows(&at) {
                 let (mut data, mut tags) = (vec![0; row_bytes], vec![0; row_bytes / 2]);
                 if let Some((address, skip, len)) = row {
+                    m.check_stored(thread, address, len as u64, false)?;
                     m.world.memory.read(address, &mut data[skip..skip + len], &mut tags[skip / 2..(skip + len) / 2]).map_err(|c| c.by(thread))?;
                 }
                 rows.push((data, tags));

@@ -70,6 +70,7 @@ impl Warp {
                 m.world.shared.read(thread, line, address, &mut data[..bytes], &mut tags[..tags_len])?;
                 banks.push((lane as u32, address, bytes as u32));
             } else {
+                m.check_stored(thread, address, bytes as u64, false)?;
                 m.world.memory.read(address, &mut data[..bytes], &mut tags[..tags_len]).map_err(|c| c.by(thread))?;
             }
             (place, _) = (space, trace.push((thread, address)));
@@ -120,6 +121,7 @@ impl Warp {
                 m.world.shared.write(thread, line, address, &data, &tags)?;
                 banks.push((lane as u32, address, bytes as u32));
             } else {
+                m.check_stored(thread, address, data.len() as u64, true)?;
                 m.world.memory.write(address, &data).map_err(|c| c.by(thread))?;
             }
             (place, _) = (space, trace.push((thread, address)));
@@ -146,6 +148,7 @@ impl Warp {
             }
             let (mut data, mut tags) = (vec![0; bytes as usize], vec![0; bytes as usize / 2]);
             if given > 0 {
+                m.check_stored(thread, source, given.into(), false)?;
                 let read = m.world.memory.read(source, &mut data[..given as usize], &mut tags[..given as usize / 2]);
                 read.map_err(|c| c.by(thread))?;
                 from.push((thread, source));
