@@ -165,7 +165,10 @@ impl Chooser<'_, '_, '_, '_> {
             tensor_align: (base, outer),
             map: MemoryMap::global(shape, true),
         };
-        let index = match self.plan.globals.iter().position(|g| *g == global) {
+        // The same tile is one, also where its place is written twice.
+        let at = |a: Value, b: Value| a == b || self.program.int(a).is_some_and(|n| self.program.int(b) == Some(n));
+        let same = |g: &GlobalPlan| at(g.start.0, row) && at(g.start.1, col) && GlobalPlan { start: global.start, ..*g } == global;
+        let index = match self.plan.globals.iter().position(same) {
             Some(index) => index,
             None => {
                 let capacity = self.plan.globals.capacity();

@@ -5,7 +5,7 @@ use super::violation::Violation;
 use crate::compile::Compiled;
 use crate::emit::step::{Purpose, Slot, Step};
 use crate::ir::Program;
-use crate::plan::{End, Plan, ProductPlan};
+use crate::plan::{End, MovePlan, Plan, ProductPlan};
 use lanebook_tables::{AccessId, Arch, Isa, Role, Space, SyncStep, Tables};
 
 /// Most loops of a kernel.
@@ -14,6 +14,8 @@ const LOOPS: usize = 4;
 const RULES: usize = 16;
 /// Columns of tensor memory among the places of accesses, above all of shared memory.
 const COLUMNS: u32 = 1 << 31;
+/// Tensors in global memory among them, below those.
+const TENSORS: u32 = 1 << 30;
 /// Most steps of one walk.
 const FUEL: u32 = 1 << 20;
 
@@ -76,6 +78,8 @@ struct Access {
     writes: bool,
     /// Where the address of the object is that it completes on.
     signal: Option<Slot>,
+    /// The movement of a tile of global memory.
+    moved: Option<u16>,
 }
 
 /// Where a walk stands.
@@ -171,7 +175,7 @@ impl Look<'_> {
                 let together = walk.turns == from.turns && Some(step.origin) == origin;
                 let halves = self.plan.exchanges.iter().any(|e| Some(step.origin) == u16::try_from(e.op.index()).ok()) && producer.writes != access.writes;
                 let fetches = producer.bytes.0 & COLUMNS != 0 && access.kind != producer.kind;
-                if apart || (together && !halves && !fetches) {
+                if apart || (together && !halves && !fetches) || self.own_elements(producer, access) {
                     continue;
                 }
                 let at = narrow(walk.at);
@@ -225,8 +229,8 @@ impl Look<'_> {
     }
 
     /// The shared tiles and accumulators that a step touches.
-    fn accesses(&self, at: usize, step: &Step) -> Result<[Option<Access>; 3], Violation> {
-        let mut out = [None; 3];
+    fn accesses(&self, at: usize, step: &Step) -> Result<[Option<Access>; 4], Violation> {
+        let mut out = [None; 4];
         if step.purpose == Purpose::Label {
             return Ok(out);
         }
@@ -239,9 +243,8 @@ impl Look<'_> {
             let End::Shared(k) = end else { return Err(stray) };
             let a = self.plan.allocs.get(usize::from(k)).ok_or(stray)?;
             let signal = form.signal.and_then(|k| step.args.get(usize::from(k)).copied());
-            if let Some(place) = out.first_mut() {
-                *place = Some(Access { bytes: (a.offset, a.bytes), kind, writes, signal });
-            }
+            let outside = if form.loads { (m.from, form.from, false) } else { (m.to, form.to, true) };
+            out = [Some(Access { bytes: (a.offset, a.bytes), kind, writes, signal, moved: None }), None, None, self.outside(m, outside, signal)];
             return Ok(out);
         }
         let Some(movement) = atom.movement.as_ref() else {
@@ -259,9 +262,9 @@ impl Look<'_> {
             for ((place, number), given) in out.iter_mut().zip([shape.a, shape.b]).zip(product.shared) {
                 let Some(how) = atom.shared(number) else { continue };
                 let a = given.and_then(|given| self.plan.allocs.get(usize::from(given.alloc))).ok_or(stray)?;
-                *place = Some(Access { bytes: (a.offset, a.bytes), kind: how.access, writes: false, signal });
+                *place = Some(Access { bytes: (a.offset, a.bytes), kind: how.access, writes: false, signal, moved: None });
             }
-            if let Some(place) = out.last_mut() {
+            if let Some(place) = out.get_mut(2) {
                 *place = self.accumulator(product, true).map(|access| Access { signal, ..access });
             }
             return Ok(out);
@@ -273,11 +276,17 @@ impl Look<'_> {
             let signal = self.steps.iter().skip(at).find_map(|s| self.arrives(s)).map(|(_, object)| object);
             for (place, copy) in out.iter_mut().zip(product.copied.iter().flatten()) {
                 let a = self.plan.allocs.get(usize::from(copy.given.alloc)).ok_or(stray)?;
-                *place = Some(Access { bytes: (a.offset, a.bytes), kind: movement.from.access, writes: false, signal });
+                *place = Some(Access { bytes: (a.offset, a.bytes), kind: movement.from.access, writes: false, signal, moved: None });
             }
             return Ok(out);
         }
         for (place, (side, writes)) in out.iter_mut().zip([(&movement.from, false), (&movement.to, true)]) {
+            if side.space == Space::Global {
+                let own = |m: &&MovePlan| m.op.index() == usize::from(step.origin) && (m.atom == step.atom || m.second == Some(step.atom));
+                if let Some(m) = self.plan.moves.iter().find(own) {
+                    *place = self.outside(m, (if writes { m.to } else { m.from }, side.access, writes), None);
+                }
+            }
             if side.space != Space::Shared {
                 continue;
             }
@@ -292,9 +301,49 @@ impl Look<'_> {
                 }
             };
             let a = self.plan.allocs.get(usize::from(k)).ok_or(stray)?;
-            *place = Some(Access { bytes: (a.offset, a.bytes), kind: side.access, writes, signal: None });
+            *place = Some(Access { bytes: (a.offset, a.bytes), kind: side.access, writes, signal: None, moved: None });
         }
         Ok(out)
+    }
+
+    /// A movement's end in global memory, where its tensor is read and written by movements, or the same tile written by two.
+    fn outside(&self, m: &MovePlan, (end, kind, writes): (End, AccessId, bool), signal: Option<Slot>) -> Option<Access> {
+        let End::Global(g) = end else { return None };
+        let memref = self.plan.globals.get(usize::from(g))?.memref;
+        let uses = |other: &MovePlan, end: End| {
+            matches!(end, End::Global(h) if self.plan.globals.get(usize::from(h)).is_some_and(|t| t.memref == memref)) && other.op != m.op
+        };
+        let read = self.plan.moves.iter().any(|other| uses(other, other.from));
+        let written = self.plan.moves.iter().any(|other| uses(other, other.to));
+        if !(written || writes && read) {
+            return None;
+        }
+        let tensor = self.plan.globals.iter().position(|t| t.memref == memref)?;
+        let moved = self.plan.moves.iter().position(|other| other.op == m.op)?;
+        Some(Access { bytes: (TENSORS | u32::try_from(tensor).ok()?, 1), kind, writes, signal, moved: Some(u16::try_from(moved).ok()?) })
+    }
+
+    /// Whether two accesses of a tensor need no order: other tiles that are both written, or each thread's own elements of the same tile.
+    fn own_elements(&self, a: Access, b: Access) -> bool {
+        let (Some(a_moved), Some(b_moved)) = (a.moved, b.moved) else { return false };
+        let both = (self.plan.moves.get(usize::from(a_moved)), self.plan.moves.get(usize::from(b_moved)));
+        let (Some(x), Some(y)) = both else { return false };
+        let tile = |m: &MovePlan| {
+            if let End::Global(g) = m.from {
+                Some(g)
+            } else if let End::Global(g) = m.to {
+                Some(g)
+            } else {
+                None
+            }
+        };
+        let held = |m: &MovePlan| match (m.from, m.to) {
+            (End::Registers(k), _) | (_, End::Registers(k)) if m.tiled.is_none() => self.plan.fragments.get(usize::from(k)).map(|f| &f.fragment),
+            _ => None,
+        };
+        let same = tile(x) == tile(y);
+        let threads = held(x).is_some() && held(x) == held(y);
+        if a.writes && b.writes { !same || threads } else { same && threads }
     }
 
     /// The product whose accumulator a step loads from tensor memory.
@@ -310,7 +359,7 @@ impl Look<'_> {
     fn accumulator(&self, p: &ProductPlan, writes: bool) -> Option<Access> {
         let own = self.tables.atom(p.product.atom)?.tensor()?;
         let bytes = (COLUMNS | u32::from(p.tensor?.first), u32::from(p.product.tensor?.columns));
-        Some(Access { bytes, kind: if writes { own.writes } else { own.reads }, writes, signal: None })
+        Some(Access { bytes, kind: if writes { own.writes } else { own.reads }, writes, signal: None, moved: None })
     }
 
     /// Registers that loads from tensor memory fill are not touched before the wait for them, and there are as many loads as it takes.

@@ -17,7 +17,7 @@ impl Context<'_, '_, '_, '_> {
         [(&movement.from, half.from, false), (&movement.to, half.to, true)].into_iter().find_map(|(side, end, writes)| {
             let End::Shared(alloc) = end else { return None };
             let tile = self.plan.allocs.get(usize::from(alloc)).filter(|_| side.space == Space::Shared)?;
-            Some(Touched { from: tile.offset, to: tile.offset.saturating_add(tile.bytes), kind: side.access, writes, completion: None })
+            Some(Touched { from: tile.offset, to: tile.offset.saturating_add(tile.bytes), dealt: 0, kind: side.access, writes, completion: None })
         })
     }
 

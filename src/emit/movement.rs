@@ -18,13 +18,21 @@ impl Context<'_, '_, '_, '_> {
             self.touched_by_unit(product, &mut out);
         }
         let Some(plan) = self.plan.move_of(op) else { return out };
+        self.touched_outside(plan, &mut out);
         if let Some(tiled) = plan.tiled {
             let Some(form) = self.machine.tables.units.tiled_moves.get(usize::from(tiled.form)) else { return out };
             for (kind, end, writes) in [(form.from, plan.from, false), (form.to, plan.to, true)] {
                 if let End::Shared(alloc) = end
                     && let Some(tile) = self.plan.allocs.get(usize::from(alloc))
                 {
-                    let _ = out.push(Touched { from: tile.offset, to: tile.offset.saturating_add(tile.bytes), kind, writes, completion: tiled.completion });
+                    let _ = out.push(Touched {
+                        from: tile.offset,
+                        to: tile.offset.saturating_add(tile.bytes),
+                        dealt: 0,
+                        kind,
+                        writes,
+                        completion: tiled.completion,
+                    });
                 }
             }
             return out;
@@ -35,11 +43,58 @@ impl Context<'_, '_, '_, '_> {
                 if let (Space::Shared, End::Shared(alloc)) = (side.space, end)
                     && let Some(tile) = self.plan.allocs.get(usize::from(alloc))
                 {
-                    let _ = out.push(Touched { from: tile.offset, to: tile.offset.saturating_add(tile.bytes), kind: side.access, writes, completion: None });
+                    let _ = out.push(Touched {
+                        from: tile.offset,
+                        to: tile.offset.saturating_add(tile.bytes),
+                        dealt: 0,
+                        kind: side.access,
+                        writes,
+                        completion: None,
+                    });
                 }
             }
         }
         out
+    }
+
+    /// The global tile of a movement, where something else of its tensor is written, or it is.
+    #[inline(never)]
+    fn touched_outside(&self, plan: &MovePlan, out: &mut heapless::Vec<Touched, 6>) {
+        let (g, writes) = match (plan.from, plan.to) {
+            (End::Global(g), _) => (g, false),
+            (_, End::Global(g)) => (g, true),
+            _ => return,
+        };
+        let memref = |g: u16| self.plan.globals.get(usize::from(g)).map(|g| g.memref);
+        let of = |m: &MovePlan| match (m.from, m.to) {
+            (End::Global(other), _) if memref(other) == memref(g) => Some(false),
+            (_, End::Global(other)) if memref(other) == memref(g) => Some(true),
+            _ => None,
+        };
+        let others = || self.plan.moves.iter().filter_map(of);
+        if !others().any(|writes| writes) || others().nth(1).is_none() {
+            return;
+        }
+        let kind = match plan.tiled {
+            Some(tiled) => self.machine.tables.units.tiled_moves.get(usize::from(tiled.form)).map(|form| if writes { form.to } else { form.from }),
+            None => [Some(plan.atom), plan.second].into_iter().flatten().find_map(|atom| {
+                let movement = self.machine.tables.atom(atom)?.movement?;
+                let side = if writes { movement.to } else { movement.from };
+                (side.space == Space::Global).then_some(side.access)
+            }),
+        };
+        let Some(kind) = kind else { return };
+        // The tile that lanes hold, element for element the same.
+        let in_lanes = |m: &MovePlan| m.tiled.is_none() && m.second.is_none() && (matches!(m.from, End::Registers(_)) || matches!(m.to, End::Registers(_)));
+        let held = |m: &MovePlan| match (m.from, m.to) {
+            (End::Registers(k), _) | (_, End::Registers(k)) => self.plan.fragments.get(usize::from(k)).map(|f| f.fragment),
+            _ => None,
+        };
+        let dealt =
+            if in_lanes(plan) { self.plan.moves.iter().position(|m| in_lanes(m) && held(m) == held(plan)).map_or(0, |k| k.saturating_add(1)) } else { 0 };
+        let tensor = self.plan.globals.iter().position(|other| Some(other.memref) == memref(g)).unwrap_or(0);
+        let number = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
+        let _ = out.push(Touched::global(number(tensor), g, kind, writes, number(dealt)));
     }
 
     fn touched_by_unit(&self, product: &ProductPlan, out: &mut heapless::Vec<Touched, 6>) {
@@ -49,7 +104,14 @@ impl Context<'_, '_, '_, '_> {
             if let Some(tile) = given.and_then(|given| self.plan.allocs.get(usize::from(given.alloc)))
                 && let Some(how) = atom.shared(number)
             {
-                let _ = out.push(Touched { from: tile.offset, to: tile.offset.saturating_add(tile.bytes), kind: how.access, writes: false, completion: None });
+                let _ = out.push(Touched {
+                    from: tile.offset,
+                    to: tile.offset.saturating_add(tile.bytes),
+                    dealt: 0,
+                    kind: how.access,
+                    writes: false,
+                    completion: None,
+                });
             }
         }
         for copy in product.copied.into_iter().flatten() {
@@ -57,7 +119,7 @@ impl Context<'_, '_, '_, '_> {
                 && let Some(movement) = self.machine.tables.atom(copy.atom).and_then(|copy| copy.movement)
             {
                 let (from, kind) = (tile.offset, movement.from.access);
-                let _ = out.push(Touched { from, to: from.saturating_add(tile.bytes), kind, writes: false, completion: None });
+                let _ = out.push(Touched { from, to: from.saturating_add(tile.bytes), dealt: 0, kind, writes: false, completion: None });
             }
         }
         if let Some(accumulator) = self.touched_in_tensor(product, false) {

@@ -1,4 +1,5 @@
-//! Synchronisation: which steps must stand between accesses to shared memory, from the architecture's table.
+//! Synchronisation: which steps must stand between accesses to shared memory, and to global tensors that a kernel reads and writes, from the
+//! architecture's table.
 //!
 //! The walk keeps the accesses that nothing has ordered yet. An access that conflicts with one of them (bytes in
 //! common, one of the two writes) brings the table's steps for that pair of kinds, each step once, barriers last. A loop is walked
@@ -7,19 +8,51 @@
 use super::step::{Missing, Slot, StepError, Steps, int};
 use lanebook_tables::{AccessId, Arch, AtomId, SyncRule, SyncStep, Tables};
 
-/// An access to a shared tile.
+/// Tiles of global memory among the places of accesses, above all of shared memory: the tensor, then the tile.
+const GLOBAL: u32 = 1 << 30;
+/// Bits of a tile's number.
+const TILE_BITS: u32 = 12;
+
+/// An access to a shared tile, or to a global one of a tensor that a kernel reads and writes.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Touched {
     /// The tile's bytes in shared memory, from here.
     pub from: u32,
     /// To here, exclusive.
     pub to: u32,
+    /// Of a global tile: which way of dealing it out to threads, from 1. Each thread meets its own elements alone where two are equal; 0 = not known.
+    pub dealt: u16,
     /// Its kind.
     pub kind: AccessId,
     /// It writes.
     pub writes: bool,
     /// The completion object whose phase ends with it and has not been waited for.
     pub completion: Option<u8>,
+}
+
+impl Touched {
+    /// The tile of a tensor, both by their numbers.
+    #[must_use]
+    pub fn global(tensor: u16, tile: u16, kind: AccessId, writes: bool, dealt: u16) -> Self {
+        let from = GLOBAL | u32::from(tensor) << TILE_BITS | u32::from(tile);
+        Self { from, to: from.saturating_add(1), dealt, kind, writes, completion: None }
+    }
+
+    /// Whether two accesses have to be ordered. Tiles of a tensor may overlap, but not two that are written: programs write an element once, or the same
+    /// tile again.
+    #[must_use]
+    pub fn conflicts(&self, other: &Self) -> bool {
+        if !(self.writes || other.writes) {
+            return false;
+        }
+        let global = |t: &Self| t.from >> 30 == GLOBAL >> 30;
+        if global(self) && global(other) {
+            let (same, tensor) = (self.from == other.from, self.from >> TILE_BITS == other.from >> TILE_BITS);
+            let own = same && self.dealt != 0 && self.dealt == other.dealt;
+            return !own && if self.writes && other.writes { same } else { tensor };
+        }
+        self.from < other.to && other.from < self.to
+    }
 }
 
 /// On which side of the barriers a step has to stand.
@@ -86,8 +119,7 @@ impl Open {
         let wait = tables.units.completions.iter().find(|c| arch.features.contains(&c.feature)).map(|c| c.wait);
         for now in accesses {
             for before in &self.list {
-                let apart = before.to <= now.from || now.to <= before.from;
-                if apart || !(before.writes || now.writes) {
+                if !before.conflicts(now) {
                     continue;
                 }
                 let missing = StepError::NoAtom(Missing::Sync { producer: before.kind.0, consumer: now.kind.0 });

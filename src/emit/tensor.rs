@@ -157,7 +157,7 @@ impl<'t> Context<'_, 't, '_, '_> {
         let (loads, place) = (plan.product.tensor?, plan.tensor?);
         let own = self.machine.tables.atom(plan.product.atom)?.tensor()?;
         let (from, to) = columns(&loads, &place);
-        Some(Touched { from, to, kind: if fetch { own.reads } else { own.writes }, writes: !fetch, completion: None })
+        Some(Touched { from, to, dealt: 0, kind: if fetch { own.reads } else { own.writes }, writes: !fetch, completion: None })
     }
 
     /// In a rehearsal of `around`, the loads of what is fetched inside it.

@@ -108,3 +108,41 @@ fn tiles_one_after_the_other() {
         });
     }
 }
+
+/// A tensor that a kernel writes and reads: what other threads wrote is met behind the rule's steps, a thread's own elements at once.
+#[test]
+fn a_tensor_that_is_read_where_it_was_written() {
+    let program = |back: &str, more: &str| {
+        format!(
+            "func @f(%A: memref<?x?xf32, #gmem> {{align = 16, stride_div = 4}}, %B: memref<?x?xf32, #gmem> {{align = 16, stride_div = 4}}) {{threads = 128}} {{
+  %s = alloc_tensor : tensor<64x32xf32, #smem>
+  %t = tiled_load %A[0, 0] : memref<?x?xf32, #gmem> -> tensor<64x32xf32>
+  tiled_store %t, %{back}[0, 0] : tensor<64x32xf32> -> memref<?x?xf32, #gmem>
+{more}}}
+"
+        )
+    };
+    let through = "  copy %B[0, 0], %s : memref<?x?xf32, #gmem> -> tensor<64x32xf32, #smem>
+  %u = tiled_load %s : tensor<64x32xf32, #smem> -> tensor<64x32xf32>
+  tiled_store %u, %A[64, 0] : tensor<64x32xf32> -> memref<?x?xf32, #gmem>\n";
+    for arch in ["sm_75", "sm_80", "gfx950", "gfx1100"] {
+        // In place: no two threads meet.
+        with_kernel(&program("A", ""), arch, |program, compiled, text| {
+            check::order(&TABLES, program, compiled).unwrap_or_else(|v| panic!("{arch}: {v:?}"));
+            assert!(!text.contains("bar"), "{arch}\n{text}");
+        });
+        // Another part of the tensor, whose rows may be the same, as far as the program says.
+        with_kernel(&program("B", through), arch, |program, compiled, text| {
+            check::order(&TABLES, program, compiled).unwrap_or_else(|v| panic!("{arch}: {v:?}\n{text}"));
+            let steps: Vec<Step> = compiled.steps.to_vec();
+            let machine = TABLES.arch(compiled.plan.arch).expect("an architecture");
+            let barrier = |s: &Step| s.purpose == Purpose::Sync && machine.sync.iter().flat_map(|r| r.steps).any(|w| w.barrier && w.atom == s.atom);
+            let first = steps.iter().position(barrier).unwrap_or_else(|| panic!("{arch}: a barrier\n{text}"));
+            let moves = |from: usize, to: usize| steps[from..to].iter().filter(|s| s.purpose == Purpose::Move).count();
+            assert!(moves(0, first) > 0 && moves(first, steps.len()) > 0, "{arch}\n{text}");
+            let mut without = steps.clone();
+            let _ = without.remove(first);
+            assert!(matches!(check::steps(&TABLES, &compiled.plan, &without), Err(Violation::Race { .. })), "{arch}\n{text}");
+        });
+    }
+}

@@ -218,6 +218,46 @@ fn a_tile_that_is_filled_again() {
     }
 }
 
+/// A tile that is copied away and read where it went.
+const AGAIN: &str =
+    "func @again(%A: memref<?x?xf32, #gmem> {align = 16, stride_div = 4}, %B: memref<?x?xf32, #gmem> {align = 16, stride_div = 4}) {threads = 128} {
+  %s = alloc_tensor : tensor<64x32xf32, #smem>
+  %t = tiled_load %A[0, 0] : memref<?x?xf32, #gmem> -> tensor<64x32xf32>
+  tiled_store %t, %s : tensor<64x32xf32> -> tensor<64x32xf32, #smem>
+  copy %s, %B[0, 0] {mover = \"tma.2d.store.one\"} : tensor<64x32xf32, #smem> -> memref<?x?xf32, #gmem>
+  %u = tiled_load %B[0, 0] : memref<?x?xf32, #gmem> -> tensor<64x32xf32>
+  tiled_store %u, %B[0, 32] : tensor<64x32xf32> -> memref<?x?xf32, #gmem>
+}";
+
+#[test]
+fn a_result_that_is_read_again() {
+    let run = |text: &str| {
+        let a: Vec<f32> = (0..64 * 64).map(|i| i as f32).collect();
+        let mut memory = Memory::new();
+        let (ia, ib) = (memory.add_f32("A", &a), memory.add_f32("B", &vec![-1.0; 64 * 64]));
+        let matrix = |id| [Param::Buffer(id), Param::U32(64), Param::U32(64), Param::U32(64)];
+        let mut params: Vec<Param> = [matrix(ia), matrix(ib)].concat();
+        params.extend(map_params(&kernel_maps(AGAIN, "sm_90"), &[(ia, 64, 64), (ib, 64, 64)], &memory));
+        let kernel = Kernel::parse_ptx(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        lanebook_replay::run(&kernel, &Launch::new(128, params), &mut memory).map_err(|f| f.kind)?;
+        let b = memory.f32s(ib);
+        Ok((0..64 * 64).filter(|i| b[*i] != a[i / 64 * 64 + i % 32]).count())
+    };
+    let text = kernel_text(AGAIN, "sm_90");
+    assert_eq!(run(&text), Ok(0), "{text}");
+    let copy = text.find(STORE).expect("a copy");
+    let (before, behind) = text.split_at(copy);
+    let damaged = |from: &str, to: &str| {
+        assert!(behind.contains(from), "{from}\n{text}");
+        run(&(before.to_string() + &behind.replacen(from, to, 1)))
+    };
+    // No wait, one that speaks of the copy's reads alone, no barrier behind it, no group that is waited for.
+    assert_eq!(damaged("cp.async.bulk.wait_group 0;", ""), Err(FaultKind::AsyncNotWaited));
+    assert_eq!(damaged("cp.async.bulk.wait_group 0;", "cp.async.bulk.wait_group.read 0;"), Err(FaultKind::AsyncNotWaited));
+    assert_eq!(damaged("bar.sync 0;", ""), Err(FaultKind::RaceReadAfterWrite));
+    assert_eq!(damaged("cp.async.bulk.commit_group;", ""), Err(FaultKind::AsyncNotWaited));
+}
+
 /// The independent checker: every step of the protocol is missed by it.
 #[test]
 fn the_checker_misses_every_step() {
