@@ -48,8 +48,13 @@ pub(super) fn divide(mover: &Mover, fragment: &Fragment, map: &MemoryMap, any: b
     if narrow && if fragment.loose { !whole } else { mover.register_bits < 32 } {
         return Err(Reject::Packing { atom_bits: mover.register_bits });
     }
-    // Two lanes with the same element would write the same bytes at once.
-    if !copies && mover.from == Space::Register && mover.to == Space::Shared && fragment.lane.as_slice().iter().chain(fragment.warp.as_slice()).any(|&e| e == 0)
+    // Two lanes with the same element would write the same bytes at once: only where a panel has fewer elements than there are threads.
+    let few = usize::from(fragment.shape.total()) < fragment.lane.len().saturating_add(fragment.warp.len());
+    if !copies
+        && !few
+        && mover.from == Space::Register
+        && mover.to == Space::Shared
+        && fragment.lane.as_slice().iter().chain(fragment.warp.as_slice()).any(|&e| e == 0)
     {
         return Err(Reject::Copies);
     }
@@ -246,11 +251,14 @@ pub fn fit_copy(mover: &Mover, from: &MemoryMap, to: &MemoryMap, wave: u8, warps
         return Err(Reject::Share { atom_bits: share_bytes.saturating_mul(8), tile_bits: u32::from(from.shape.bits) });
     }
     // Element bits in the order in which they are dealt out: share, lanes, warps, instances.
-    let order = match stored_rows(from, to, fixed) {
-        _ if run => to.storage_order().ok_or(Reject::Run { byte: 0 })?,
-        Some(order) => order,
-        None => plain_order(total).ok_or(Reject::Size)?,
+    let (order, inner) = match stored_rows(from, to, fixed) {
+        _ if run => (to.storage_order().ok_or(Reject::Run { byte: 0 })?, 0),
+        Some(found) => found,
+        None => (plain_order(total).ok_or(Reject::Size)?, 0),
     };
+    // The bits of a row, then the rest in order.
+    let low = 1u32.checked_shl(inner).unwrap_or(0).wrapping_sub(1);
+    let dealt = (0..inner).filter_map(|k| 1u32.checked_shl(k)).chain(order.as_slice().iter().copied().filter(|e| e & low == 0));
     let mut out = Fit {
         slots: Columns::new(),
         warps: Columns::new(),
@@ -261,8 +269,7 @@ pub fn fit_copy(mover: &Mover, from: &MemoryMap, to: &MemoryMap, wave: u8, warps
         by_rows: true,
         panel_bits: total,
     };
-    for (k, &e) in order.as_slice().iter().enumerate() {
-        let k = k as u32;
+    for (k, e) in (0u32..).zip(dealt) {
         let byte = element_bytes.checked_shl(k).ok_or(Reject::Size)?;
         let pushed = if k < fixed {
             check_byte(from, e, byte)?;
@@ -289,9 +296,9 @@ pub fn fit_copy(mover: &Mover, from: &MemoryMap, to: &MemoryMap, wave: u8, warps
     Ok(out)
 }
 
-/// Where rows are so short in global memory that they lie apart whatever the order of the lanes is: an order with a row's bytes first, then rows as
-/// the destination stores them. `fixed`: element bits of a share, which stay in front.
-fn stored_rows(from: &MemoryMap, to: &MemoryMap, fixed: u32) -> Option<Columns<u32, { crate::map::MAX_BITS }>> {
+/// Where rows are so short in global memory that they lie apart whatever the order of the lanes is: how many bits of a row come first, and the order in
+/// which the destination stores the others, which are rows. `fixed`: element bits of a share, which stay in front.
+fn stored_rows(from: &MemoryMap, to: &MemoryMap, fixed: u32) -> Option<(Columns<u32, { crate::map::MAX_BITS }>, u32)> {
     let lead = |bit: u32| from.columns.get(bit as usize).is_some_and(|column| column.lead != 0);
     let all = u32::try_from(from.columns.len()).ok()?;
     let inner = (0..all).take_while(|bit| !lead(*bit)).fold(0u32, |n, _| n.saturating_add(1));
@@ -299,15 +306,11 @@ fn stored_rows(from: &MemoryMap, to: &MemoryMap, fixed: u32) -> Option<Columns<u
     // A permuted tile has its order already: that of whole rows.
     let short = inner >= fixed && bytes < SECTOR_BYTES && (inner == fixed || to.combine == Combine::Add);
     let stored = if short && (inner..all).all(lead) { to.storage_order()? } else { return None };
-    let mut out = plain_order(u8::try_from(inner).ok()?)?;
     let low = 1u32.checked_shl(inner)?.checked_sub(1)?;
-    for &e in stored.as_slice() {
-        // Neither a row's own bytes, nor both at once.
-        if e & low == 0 && !out.push(e) || e & low != 0 && e > low {
-            return None;
-        }
-    }
-    (out.len() == from.columns.len()).then_some(out)
+    // An element is of a row's bytes, or of rows; as many of either as there are bits.
+    let apart = stored.as_slice().iter().all(|e| e & low == 0 || *e <= low);
+    let rows = stored.as_slice().iter().filter(|e| **e & low == 0).fold(0u32, |n, _| n.saturating_add(1));
+    (apart && inner.checked_add(rows) == Some(all)).then_some((stored, inner))
 }
 
 /// Bytes of global memory that come at once.

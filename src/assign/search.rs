@@ -1,7 +1,7 @@
 //! Searching: the cheapest atom for each movement, and what all movements cost together.
 
 use super::choose::{Best, Chooser, Movement, MovementEnd, Record, Staged};
-use super::evaluate::{EndMap, Evaluated, Setting};
+use super::evaluate::{EndMap, Evaluated};
 use super::mover::Mover;
 use super::tiles::Bound;
 use crate::ir::Op;
@@ -231,10 +231,7 @@ impl Chooser<'_, '_, '_, '_> {
     fn evaluate_pair(&self, staged: &Staged, half: &Mover, shared: EndMap<'_>, limit: u32) -> Result<Evaluated, Reject> {
         let through = EndMap::Registers(&staged.fragment);
         let (from, to) = if half.from == Space::Register { (through, shared) } else { (shared, through) };
-        // A tile of fewer elements than there are threads: those that hold the same element store it to one place.
-        let few = staged.fragment.shape.total() < self.setting.wave.saturating_add(self.setting.warps);
-        let setting = Setting { copies: few, ..self.setting };
-        let other = setting.evaluate(half, from, to, limit)?;
+        let other = self.setting.evaluate(half, from, to, limit)?;
         if staged.found.fit != other.fit {
             return Err(Reject::RegisterOrder);
         }

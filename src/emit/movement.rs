@@ -87,7 +87,7 @@ impl Context<'_, '_, '_, '_> {
         // The tile that lanes hold, element for element the same.
         let in_lanes = |m: &MovePlan| m.tiled.is_none() && m.second.is_none() && (matches!(m.from, End::Registers(_)) || matches!(m.to, End::Registers(_)));
         let held = |m: &MovePlan| match (m.from, m.to) {
-            (End::Registers(k), _) | (_, End::Registers(k)) => self.plan.fragments.get(usize::from(k)).map(|f| f.fragment),
+            (End::Registers(k), _) | (_, End::Registers(k)) => self.plan.fragments.get(usize::from(k)).map(|f| &f.fragment),
             _ => None,
         };
         let dealt =
