@@ -117,7 +117,8 @@
 //! # Not checked here
 //!
 //! Addresses and immediates as emitted; which physical registers steps name; waits for registers being loaded and hazard
-//! wait states; conflicts through global memory (whether two arguments alias is not known); the values `start` of a global
+//! wait states; conflicts through global memory between two arguments (whether they alias is not known), or between two different tiles of one that are
+//! both written; the values `start` of a global
 //! tile beyond being the operation's subscripts; bank conflicts and costs. Movers with replicas are refused, not checked.
 //!
 //! Cost: a plan takes time in proportion to the bytes that its movements move plus the operands of its instances; an
