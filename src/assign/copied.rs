@@ -71,6 +71,7 @@ impl<'t> Chooser<'_, 't, '_, '_> {
 
     /// A layout that the copy of a tile of scales takes, by its number: pieces one after the other, and with room between them so that what one
     /// thread brings of a row, a part of each of several pieces, goes to different banks. `None` if there is none.
+    #[inline(never)]
     pub(super) fn scale_layout(&self, unit: &UnitUse<'_>, shape: TileShape, number: usize) -> Option<SharedLayout> {
         let piece = self.piece_of(unit)?.of(shape)?;
         let (lanes, columns, runs) = piece.filled;
@@ -176,6 +177,7 @@ impl<'t> Chooser<'_, 't, '_, '_> {
     }
 
     /// Columns that a product's scales take in tensor memory; `None` if its instruction finds no whole number of pieces.
+    #[inline(never)]
     pub(super) fn scale_columns(&self, op: Op, product: &Product) -> Option<u32> {
         let atom = self.setting.tables.atom(product.atom)?;
         let (Some(numbers), Some(values)) = (atom.scaled_in_tensor(), self.program.scales(op)) else { return Some(0) };

@@ -112,6 +112,7 @@ impl<'t> Chooser<'_, 't, '_, '_> {
 
     /// A layout that the swizzle modes know, by its number: widest span first (of equals the first is kept), by rows and by columns. `None` if the tile
     /// is narrower than the span.
+    #[inline(never)]
     pub(super) fn unit_layout(&self, alloc: usize, number: usize, shape: TileShape) -> Option<SharedLayout> {
         if let Some(scales) = self.units.iter().find(|u| usize::from(u.alloc) == alloc && u.scales.is_some()) {
             return self.scale_layout(scales, shape, number);
@@ -131,6 +132,7 @@ impl<'t> Chooser<'_, 't, '_, '_> {
     }
 
     /// Whether every matrix unit that reads a tile can be given it under a layout; else why not.
+    #[inline(never)]
     pub(super) fn suits_units(&self, alloc: usize, layout: &SharedLayout, shape: TileShape) -> Result<(), Reject> {
         for unit in self.units.iter().filter(|u| usize::from(u.alloc) == alloc) {
             let (_, outer) = self.described(unit, layout, shape).ok_or(Reject::Descriptor)?;
