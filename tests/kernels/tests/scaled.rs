@@ -125,7 +125,7 @@ fn right(arch: &str, source: &str, case: &Case) {
     });
     assert_eq!(wrong, 0, "{arch} {case:?}\n{text}");
     // The unit wants a scale of each of 32 rows in every sixteen bytes: where a piece is not full, what is left of the banks is not enough.
-    let gaps = arch == "sm_100a" && (case.depth.0 % 128 != 0 || case.tile.1 % 128 != 0);
+    let gaps = arch == "sm_100a" && (!case.depth.0.is_multiple_of(128) || !case.tile.1.is_multiple_of(128));
     assert!(gaps || report.conflicts() == 0, "{arch} {case:?}\n{text}");
 }
 
