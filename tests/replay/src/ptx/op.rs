@@ -369,7 +369,10 @@ pub(super) enum Op {
         src: Addr,
     },
     CommitStores,
-    WaitStores { keep: u32, read: bool },
+    WaitStores {
+        keep: u32,
+        read: bool,
+    },
     Memory(super::tmem::TensorOp),
     Barrier {
         id: Src,
