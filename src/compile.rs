@@ -7,7 +7,7 @@ use crate::emit::{Address, Advance, Context, EmitError, Held, Index, Kernel, Lis
 use crate::expr::{Arena, Choice, ExprId, Node, Reg, SelectScratch, Selector, SimplifyScratch, Variable};
 use crate::ir::{Op, Program};
 use crate::place::place;
-use crate::plan::{AllocPlan, ExchangePlan, FragmentPlan, GlobalPlan, Loser, MapPlan, MovePlan, Plan, PlanError, ProductPlan};
+use crate::plan::{AllocPlan, ExchangePlan, LanePlan, FragmentPlan, GlobalPlan, Loser, MapPlan, MovePlan, Plan, PlanError, ProductPlan};
 use core::fmt::Write;
 use heapless::{Vec, VecView};
 use lanebook_tables::{ArchId, Tables};
@@ -61,6 +61,7 @@ pub struct Storage<const STEPS: usize, const TUPLES: usize, const NODES: usize, 
     products: Vec<ProductPlan, 8>,
     maps: Vec<MapPlan, 8>,
     exchanges: Vec<ExchangePlan, 8>,
+    lanes: Vec<LanePlan, 8>,
     losers: Vec<Loser, LOSERS>,
     steps: Vec<Step, STEPS>,
     finished: Vec<Step, STEPS>,
@@ -125,6 +126,7 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
             products: Vec::new(),
             maps: Vec::new(),
             exchanges: Vec::new(),
+            lanes: Vec::new(),
             losers: Vec::new(),
             steps: Vec::new(),
             finished: Vec::new(),
@@ -154,7 +156,7 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
     /// How full the pools are. All of them only grow while a program is compiled, so this is the most that it needed; the
     /// next compile begins again at zero.
     #[must_use]
-    pub fn usage(&self) -> [PoolUse; 34] {
+    pub fn usage(&self) -> [PoolUse; 35] {
         macro_rules! pools {
             ($($pool:ident: $used:expr, $of:expr;)*) => { [$(PoolUse { what: stringify!($pool), used: $used, capacity: $of, bytes: record(&self.$pool) }),*] };
         }
@@ -174,6 +176,7 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
             products: self.products.len(), self.products.capacity();
             maps: self.maps.len(), self.maps.capacity();
             exchanges: self.exchanges.len(), self.exchanges.capacity();
+            lanes: self.lanes.len(), self.lanes.capacity();
             losers: self.losers.len(), self.losers.capacity();
             steps: self.steps.len(), self.steps.capacity();
             finished: self.finished.len(), self.finished.capacity();
@@ -217,6 +220,7 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
                 products: self.products.as_mut_view(),
                 maps: self.maps.as_mut_view(),
                 exchanges: self.exchanges.as_mut_view(),
+                lanes: self.lanes.as_mut_view(),
                 losers: self.losers.as_mut_view(),
             },
             room: Room {
@@ -273,6 +277,7 @@ struct Pools<'s> {
     products: &'s mut VecView<ProductPlan>,
     maps: &'s mut VecView<MapPlan>,
     exchanges: &'s mut VecView<ExchangePlan>,
+    lanes: &'s mut VecView<LanePlan>,
     losers: &'s mut VecView<Loser>,
 }
 
@@ -280,7 +285,7 @@ impl<'s> Pools<'s> {
     /// A plan in which nothing is decided.
     #[inline(always)]
     fn plan(self, arch: ArchId) -> Plan<'s> {
-        let Self { allocs, fragments, globals, moves, products, maps, exchanges, losers } = self;
+        let Self { allocs, fragments, globals, moves, products, maps, exchanges, lanes, losers } = self;
         Plan {
             arch,
             threads: 0,
@@ -297,6 +302,7 @@ impl<'s> Pools<'s> {
             completions: 0,
             completion_offset: 0,
             exchanges,
+            lanes,
             shared_bytes: 0,
             shared_align: 0,
             tensor_columns: 0,

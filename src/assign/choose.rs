@@ -174,6 +174,7 @@ pub fn choose(
     chooser.collect(function)?;
     chooser.prepare_tiles();
     chooser.stage()?;
+    chooser.place_written()?;
     chooser.choose_products(function)?;
     chooser.choose_free_tiles()?;
     chooser.settle()?;

@@ -1,5 +1,6 @@
 //! The instruction that does an elementwise operation: asked when tiles are given their registers, and when it is emitted.
 
+use crate::plan::LanePlan;
 use lanebook_tables::{Arch, Atom, AtomId, Dtype, DtypeId, LaneXor, Role, Tables};
 
 /// Joins elements that have a register each to whole registers: what [`doer`] is asked for where nothing packs by itself.
@@ -42,6 +43,37 @@ pub(crate) fn lane_exchange<'t>(tables: &'t Tables<'t>, arch: &Arch<'t>, mask: u
         let does = atom.does.filter(|d| d.op == EXCHANGE)?;
         let how = does.lanes.iter().find(|l| l.masks.0 <= mask && mask <= l.masks.1)?;
         Some((a.atom, atom, how))
+    });
+    able.min_by_key(|(_, atom, _)| atom.cost.issue)
+}
+
+/// What the table calls an exchange between lanes whose numbers stand in a register, where reductions have better ones.
+const GATHER: &str = "gather";
+/// What the table calls a choice of bytes of two registers.
+const CHOOSE: &str = "choose";
+
+/// The cheapest instruction that moves a register of a conversion between lanes, and how it names the lane that is read.
+pub(crate) fn lane_mover<'t>(tables: &'t Tables<'t>, arch: &Arch<'t>, plan: &LanePlan, word: u32) -> Option<(AtomId, &'t Atom<'t>, &'t LaneXor<'t>)> {
+    let far = u8::try_from(plan.far(word)).ok()?;
+    let fixed = if plan.is_straight() { lane_exchange(tables, arch, far) } else { None };
+    if fixed.is_some() {
+        return fixed;
+    }
+    let able = arch.atoms.iter().filter(|a| a.native).filter_map(|a| {
+        let atom = tables.atom(a.atom)?;
+        let does = atom.does.filter(|d| d.op == GATHER || d.op == EXCHANGE)?;
+        let how = does.lanes.iter().find(|l| l.by.is_some() && far <= l.masks.1)?;
+        Some((a.atom, atom, how))
+    });
+    able.min_by_key(|(_, atom, _)| atom.cost.issue)
+}
+
+/// The instruction that chooses bytes of two registers, and the bits that say one byte.
+pub(crate) fn choose_bytes<'t>(tables: &'t Tables<'t>, arch: &Arch<'t>) -> Option<(AtomId, &'t Atom<'t>, u8)> {
+    let able = arch.atoms.iter().filter(|a| a.native).filter_map(|a| {
+        let atom = tables.atom(a.atom)?;
+        let does = atom.does.filter(|d| d.op == CHOOSE && d.selector > 0 && d.uses.len() == 3)?;
+        Some((a.atom, atom, does.selector))
     });
     able.min_by_key(|(_, atom, _)| atom.cost.issue)
 }

@@ -107,6 +107,10 @@ pub fn across(program: &Program<'_, '_>, function: Op, fragments: &VecView<Fragm
     let of = |v: Value| fragments.iter().find(|f| f.value == v).map(|f| f.fragment);
     program.inside(function).filter(|op| program.role(*op) == OpRole::Convert).find_map(|op| {
         let (from, to) = (program.operand(op, 0)?, program.result(op, 0)?);
+        // What the program writes for one side says nothing of the other.
+        if super::held::text(program, from).or(super::held::text(program, to)).is_some() {
+            return None;
+        }
         if !is_register_tile(program, from) || !is_register_tile(program, to) {
             return None;
         }

@@ -15,7 +15,9 @@ mod doer;
 pub(crate) mod evaluate;
 pub mod fit;
 mod flow;
+mod held;
 mod in_shared;
+mod lanes;
 pub mod matrix;
 pub mod mover;
 mod reduce;
@@ -27,7 +29,7 @@ mod tiled;
 mod tiles;
 mod written;
 
-pub(crate) use doer::{PACK, doer, lane_exchange, shares};
+pub(crate) use doer::{PACK, choose_bytes, doer, lane_exchange, lane_mover, shares};
 
 pub use choose::{MAX_PRODUCTS, Movement, Staged, Workspace, choose};
 pub use tiles::{Copies, Tile};

@@ -13,7 +13,7 @@ use super::evaluate::{EndMap, Evaluated, Setting};
 use super::shape::{combiner, reduced, repeated};
 use crate::ir::Op;
 use crate::map::{Fragment, Kept, SharedLayout, TileShape};
-use crate::plan::{AllocPlan, ExchangePlan, HalfPlan, PlanError, PlanPool};
+use crate::plan::{AllocPlan, Candidate, ExchangePlan, HalfPlan, Loser, PlanError, PlanPool, Reject};
 use lanebook_tables::{AtomId, OpRole};
 
 /// The distributions of an exchange.
@@ -133,11 +133,19 @@ impl Chooser<'_, '_, '_, '_> {
             }
             if let Some(between) = self.between(op) {
                 let registers = u32::from(between.from.registers()).saturating_add(u32::from(between.to.registers()));
-                cost = cost.saturating_add(self.exchange_estimate(registers));
+                let shared = self.exchange_estimate(registers);
+                let inside = if role == OpRole::Convert { self.lanes_estimate(op, &between) } else { u32::MAX };
+                cost = cost.saturating_add(shared.min(inside));
             }
             sum = sum.saturating_add(self.weigh_at(op, cost));
         }
         sum
+    }
+
+    /// What a conversion costs inside each warp, if it is one.
+    #[inline(never)]
+    fn lanes_estimate(&self, op: Op, between: &Between) -> u32 {
+        self.lanes(op, &between.from, &between.to).map_or(u32::MAX, |plan| plan.cost)
     }
 
     /// What an exchange through shared memory costs before its layout is chosen: every register, written and read, and the addresses.
@@ -152,20 +160,45 @@ impl Chooser<'_, '_, '_, '_> {
         let program = self.program;
         for op in program.inside(self.function) {
             if let Some(between) = self.between(op) {
-                let planned = self.plan_exchange(op, &between);
+                let inside = self.inside_warps(op, &between)?;
+                let planned = self.plan_exchange(op, &between, inside);
                 // What no instruction stores as it is packed goes element by element.
                 let narrow = between.from.shape.bits < 32 && !between.from.loose;
-                match planned {
-                    Err(PlanError::NoMover { .. }) if narrow => self.plan_exchange(op, &Between { from: between.from.with_place_each(), ..between })?,
-                    other => other?,
+                let planned = match planned {
+                    Err(PlanError::NoMover { .. }) if narrow => self.plan_exchange(op, &Between { from: between.from.with_place_each(), ..between }, inside),
+                    other => other,
+                };
+                // What no instruction stores and loads can still move inside warps.
+                if inside.is_none() {
+                    planned?;
                 }
             }
         }
         Ok(())
     }
 
+    /// Puts a conversion that can be one inside each warp into the plan, and answers its cost; the reason why not is kept.
     #[inline(never)]
-    fn plan_exchange(&mut self, op: Op, between: &Between) -> Result<(), PlanError> {
+    fn inside_warps(&mut self, op: Op, between: &Between) -> Result<Option<u32>, PlanError> {
+        if self.program.role(op) != OpRole::Convert {
+            return Ok(None);
+        }
+        match self.lanes(op, &between.from, &between.to) {
+            Ok(plan) => {
+                let capacity = self.plan.lanes.capacity();
+                self.plan.lanes.push(plan).map_err(|_| full(PlanPool::Lanes, capacity))?;
+                Ok(Some(plan.cost))
+            }
+            Err(why) => {
+                self.plan.lose(Loser { op, what: Candidate::Lanes, why, cost: 0 });
+                Ok(None)
+            }
+        }
+    }
+
+    /// The cheapest exchange through shared memory, unless moving `inside` warps costs no more.
+    #[inline(never)]
+    fn plan_exchange(&mut self, op: Op, between: &Between, inside: Option<u32>) -> Result<(), PlanError> {
         let shape = between.from.shape;
         let mut best: Option<(SharedLayout, HalfPlan, HalfPlan, u32)> = None;
         let mut why = PlanError::Undecided(op);
@@ -195,7 +228,17 @@ impl Chooser<'_, '_, '_, '_> {
                 best = Some((layout, store, load, cost));
             }
         }
-        let (layout, store, load, _) = best.ok_or(why)?;
+        let (layout, store, load, cost) = best.ok_or(why)?;
+        if let Some(inside) = inside {
+            let cost = cost.saturating_add(EXCHANGE_ADDRESSES.saturating_mul(self.setting.tables.weights.instruction));
+            if inside <= cost {
+                self.plan.lose(Loser { op, what: Candidate::Exchange(layout), why: Reject::Dearer, cost });
+                return Ok(());
+            }
+            // It was put last.
+            let _ = self.plan.lanes.pop();
+            self.plan.lose(Loser { op, what: Candidate::Lanes, why: Reject::Dearer, cost: inside });
+        }
         let value = self.program.result(op, 0).ok_or(PlanError::Unsupported(op))?;
         let bytes = u32::try_from(layout.bytes(shape).unwrap_or(u64::MAX)).unwrap_or(u32::MAX);
         let alloc = AllocPlan { value, shape, layout, fixed: false, bytes, align: layout.align(self.setting.tables.weights.shared_align), offset: 0 };
@@ -216,7 +259,7 @@ impl Chooser<'_, '_, '_, '_> {
             let most = best.map_or(limit, |(_, found)| found.figures.cost);
             match setting.evaluate(mover, from, to, most) {
                 Ok(found) => best = Some((mover.atom, found)),
-                Err(crate::plan::Reject::Dearer) => why = why.or(Some(None)),
+                Err(Reject::Dearer) => why = why.or(Some(None)),
                 Err(e) => why = why.or(Some(Some(e))),
             }
         }

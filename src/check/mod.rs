@@ -97,7 +97,9 @@
 //!     number that count along this coordinate alone are as many as it has, so (by 3) what is combined along them is each element once.
 //! 9d. Where bits of the warp's number are among them, or bits of the lane's number that no instruction exchanges, each such part goes into the line of a shared tile that these bits number, and each lane
 //!     reads all lines of what it keeps: statement 5 for both halves.
-//! 9e. A conversion changes nothing, or its operand's distribution is stored into a shared tile and its result's loaded from it.
+//! 9e. A conversion changes nothing, or its operand's distribution is stored into a shared tile and its result's loaded from it, or all stays
+//!     in its warp: where the plan's five stages lead back from a place of the result in a lane, to a place of the operand in a lane of the same warp,
+//!     is the same element. Registers move whole: an element that is part of one comes in the same part.
 //!
 //! # Order
 //!
@@ -109,6 +111,7 @@
 //!     memory has one step, before its product's first.
 //! 12. A reduction has, for each bit of the lane's number that counts along what it combines, one exchange between the lanes that differ in it (where an instruction exchanges such lanes)
 //!     for each place of its result, and no other. (Where a register names the lane they are only counted.)
+//!     A conversion inside warps has, for each panel, one movement for each received register that is not the lane's own, and no other.
 //!
 //! 12. On every walk each completion object is made once, by one thread for one arrival, and published by the table's steps before its first use.
 //!     Each phase is announced once and before its copies, counts the bytes that its copies bring, and is waited for once, in the
@@ -128,6 +131,7 @@ mod alloc;
 mod completion;
 mod copied;
 mod in_shared;
+mod lanes;
 mod movement;
 mod order;
 mod product;

@@ -10,7 +10,7 @@ use crate::plan::{ExchangePlan, Plan};
 use lanebook_tables::{Atom, OpRole, Role, Tables};
 
 /// What the tables call an exchange between lanes.
-const EXCHANGE: &str = "exchange";
+pub(super) const EXCHANGE: &str = "exchange";
 
 fn fragment<'p>(plan: &'p Plan<'_>, op: Op, value: Option<Value>) -> Result<&'p Fragment, Violation> {
     let found = plan.fragments.iter().find(|f| Some(f.value) == value);
@@ -75,12 +75,12 @@ fn stays(program: &Program<'_, '_>, op: Op, large: &Fragment, small: &Fragment) 
 }
 
 /// Places of a lane's registers.
-fn places(f: &Fragment) -> Option<u32> {
+pub(super) fn places(f: &Fragment) -> Option<u32> {
     let panels = u32::from(f.shape.grid.rows).checked_mul(u32::from(f.shape.grid.cols))?;
     power(f.register.as_slice().len())?.checked_mul(panels)
 }
 
-fn at(f: &Fragment, place: u32, lane: u32, warp: u32) -> Option<u32> {
+pub(super) fn at(f: &Fragment, place: u32, lane: u32, warp: u32) -> Option<u32> {
     held(f, place.checked_mul(place_bits(f))?, lane, warp).map(|(e, _)| e)
 }
 
@@ -241,6 +241,9 @@ pub(super) fn convert(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Pla
         return Ok(());
     }
     let (from, to) = (fragment(plan, op, Some(from))?, fragment(plan, op, Some(to))?);
+    if let Some(moved) = plan.lanes.iter().find(|l| l.op == op) {
+        return super::lanes::convert(plan, moved, from, to);
+    }
     let Some(exchange) = plan.exchanges.iter().find(|e| e.op == op) else {
         return if from == to { Ok(()) } else { Err(Violation::End { op, operand: 0 }) };
     };
@@ -256,6 +259,7 @@ pub(super) fn convert(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Pla
 /// Statement 12: the exchanges between lanes of each reduction, and the steps of each exchange through shared memory.
 pub(super) fn lanes(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>, steps: &[Step]) -> Result<(), Violation> {
     let function = program.functions().next().ok_or(Violation::UnknownArch)?;
+    super::lanes::steps(tables, program, plan, steps)?;
     for op in program.inside(function).filter(|op| program.role(*op) == OpRole::Reduce) {
         let (whole, slice) = (fragment(plan, op, program.operand(op, 0))?, fragment(plan, op, program.result(op, 0))?);
         let stays = stays(program, op, whole, slice).ok_or(Violation::End { op, operand: 0 })?;
@@ -292,7 +296,7 @@ pub(super) fn lanes(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<
 }
 
 /// The mask of an exchange's step; `Some(None)` where a register says it.
-fn mask(atom: &Atom<'_>, step: &Step) -> Option<Option<u8>> {
+pub(super) fn mask(atom: &Atom<'_>, step: &Step) -> Option<Option<u8>> {
     let does = atom.does?;
     if does.lanes.iter().any(|l| l.by.is_some()) {
         return Some(None);
@@ -317,10 +321,10 @@ fn mask(atom: &Atom<'_>, step: &Step) -> Option<Option<u8>> {
     None
 }
 
-fn byte(v: u32) -> u8 {
+pub(super) fn byte(v: u32) -> u8 {
     u8::try_from(v).unwrap_or(u8::MAX)
 }
 
-fn narrow(v: u32) -> u16 {
+pub(super) fn narrow(v: u32) -> u16 {
     u16::try_from(v).unwrap_or(u16::MAX)
 }

@@ -297,7 +297,18 @@ pub enum Violation {
         /// Place in the lane's registers.
         place: u16,
     },
-    /// A reduction's exchanges between lanes are not those that its distribution asks for.
+    /// A conversion inside warps brings a lane another element than its result has there, or none.
+    Converted {
+        /// The operation.
+        op: Op,
+        /// Warp.
+        warp: u8,
+        /// Lane.
+        lane: u8,
+        /// Place in the lane's registers.
+        place: u16,
+    },
+    /// A reduction's or conversion's exchanges between lanes are not those that its distribution asks for.
     Lanes {
         /// The operation.
         op: Op,

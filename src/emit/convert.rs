@@ -107,13 +107,13 @@ impl Context<'_, '_, '_, '_> {
     /// A conversion: nothing where both sides are the same.
     #[inline(never)]
     pub(super) fn convert(&mut self, op: Op, open: &mut Open) -> Result<(), EmitError> {
-        if self.plan.exchange_of(op).is_none() {
+        if !self.plan.converts(op) {
             return self.rename(op);
         }
         let refuse = EmitError::Unplanned(op);
         let (from, to) = (self.program.operand(op, 0).ok_or(refuse)?, self.program.result(op, 0).ok_or(refuse)?);
         let reg = self.tile_of(op, from)?;
-        let reg = self.exchange(op, reg, open)?;
+        let reg = if self.plan.lanes_of(op).is_some() { self.convert_lanes(op, reg)? } else { self.exchange(op, reg, open)? };
         self.hold(to, reg)
     }
 }

@@ -75,7 +75,10 @@ impl Context<'_, '_, '_, '_> {
             }
             match self.program.role(inner) {
                 OpRole::Reduce => self.prepare_reduce(inner)?,
-                OpRole::Convert => self.prepare_exchange(inner)?,
+                OpRole::Convert => {
+                    self.prepare_exchange(inner)?;
+                    self.prepare_lanes(inner)?;
+                }
                 _ => {}
             }
         }

@@ -15,6 +15,7 @@ mod elementwise;
 pub mod finish;
 mod hazards;
 mod kernel;
+mod lanes;
 mod lookup;
 mod loops;
 mod movement;

@@ -149,9 +149,25 @@ impl<'t> Context<'_, 't, '_, '_> {
     /// `to` receives what `from` holds in the lane whose number differs in `mask`.
     fn exchange_lanes(&mut self, op: Op, mask: u8, from: Reg, to: Reg) -> Result<(), EmitError> {
         let refuse = EmitError::Unplanned(op);
-        let (id, atom, how) = self.lane_exchange(mask).ok_or(EmitError::Step(StepError::NoAtom(Missing::Lanes(mask))))?;
+        let found = self.lane_exchange(mask).ok_or(EmitError::Step(StepError::NoAtom(Missing::Lanes(mask))))?;
+        let number = u16::try_from(op.index()).map_err(|_| refuse)?;
+        let key = Some((u32::from(mask), 0, 0));
+        let sender = self.addresses.iter().find(|a| a.op == number && a.side == LANES && a.key == key).map(|a| a.reg);
+        self.between_lanes(op, found, mask, sender, (from, to))
+    }
+
+    /// `to` receives what `from` holds in the lane that `sender` names, or where the instruction has no such operand in the one whose number
+    /// differs in `mask`.
+    pub(super) fn between_lanes(
+        &mut self,
+        op: Op,
+        (id, atom, how): (AtomId, &Atom<'_>, &LaneXor<'_>),
+        mask: u8,
+        sender: Option<Reg>,
+        (from, to): (Reg, Reg),
+    ) -> Result<(), EmitError> {
+        let refuse = EmitError::Unplanned(op);
         let does = atom.does.ok_or(refuse)?;
-        let number = u16::try_from(op.index()).unwrap_or(u16::MAX);
         let mut args = [Slot::None; MAX_ARGS];
         let mut values = how.set.iter();
         let mut step = how.step;
@@ -161,8 +177,7 @@ impl<'t> Context<'_, 't, '_, '_> {
             } else if matches!(operand.role, Role::Def | Role::UseDef) {
                 slot(to)
             } else if let Some((_, _)) = how.by.filter(|by| by.0 == k) {
-                let key = Some((u32::from(mask), 0, 0));
-                slot(self.addresses.iter().find(|a| a.op == number && a.side == LANES && a.key == key).ok_or(refuse)?.reg)
+                slot(sender.ok_or(refuse)?)
             } else {
                 let value = values.next().copied().unwrap_or(0).wrapping_add(step.wrapping_mul(i32::from(mask)));
                 step = 0;

@@ -100,7 +100,7 @@ impl Context<'_, '_, '_, '_> {
             let op = program.def_op(value)?;
             match program.role(op) {
                 OpRole::Load => return self.undisturbed(op, product).then_some((op, way)),
-                OpRole::Transpose | OpRole::Convert => {
+                OpRole::Transpose | OpRole::Convert if !self.plan.converts(op) => {
                     *way.get_mut(step)? = Some(op);
                     value = program.operand(op, 0)?;
                 }

@@ -128,7 +128,7 @@ impl Context<'_, '_, '_, '_> {
         let program = self.program;
         let shares = |o: Op| match program.role(o) {
             OpRole::Transpose | OpRole::Broadcast => true,
-            OpRole::Convert => self.plan.exchange_of(o).is_none(),
+            OpRole::Convert => !self.plan.converts(o),
             _ => false,
         };
         let mut root = value;

@@ -13,12 +13,14 @@ mod bank;
 mod fragment;
 mod memory;
 mod slice;
+mod span;
 
 pub(crate) use bank::count_within;
 pub use bank::{Access, Conflicts, count_conflicts};
 pub use fragment::{Fragment, Grid, TileShape};
 pub use memory::{Column, Combine, MemoryMap, SharedLayout, Turn};
 pub use slice::Kept;
+pub use span::Span;
 
 /// Most element bits of a panel, and of a tile (2^20 elements).
 pub const MAX_BITS: usize = 20;
@@ -54,6 +56,11 @@ impl<T: Copy + Default, const N: usize> Columns<T, N> {
     #[must_use]
     pub fn as_slice(&self) -> &[T] {
         self.items.get(..usize::from(self.len)).unwrap_or(&[])
+    }
+
+    /// The bits in order, to change.
+    pub fn as_mut_slice(&mut self) -> &mut [T] {
+        self.items.get_mut(..usize::from(self.len)).unwrap_or(&mut [])
     }
 
     /// Column of one bit.

@@ -191,6 +191,8 @@ pub enum PlanPool {
     Completions,
     /// Exchanges through shared memory.
     Exchanges,
+    /// Conversions inside warps.
+    Lanes,
     /// Movers of the architecture.
     Movers,
     /// Loads of copies through registers.

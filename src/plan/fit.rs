@@ -149,6 +149,15 @@ pub enum Reject {
     },
     /// The tile has no such movement (its form of addressing is not available here).
     Form,
+    /// Elements that share a register, or a lane's copies of them, go different ways in different lanes.
+    Tangled,
+    /// Elements would have to leave their warp.
+    Warps,
+    /// No instruction moves registers between lanes whose numbers differ in these bits.
+    Exchange {
+        /// The bits.
+        lanes: u8,
+    },
     /// The tile is too large for the planner's limits.
     Size,
     /// Legal, but dearer than the pick (costs in quarter units).

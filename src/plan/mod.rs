@@ -4,6 +4,7 @@
 
 mod error;
 mod fit;
+mod lanes;
 mod product;
 mod scaled;
 mod tensor;
@@ -11,6 +12,7 @@ mod tiled;
 
 pub use error::{PlanError, PlanPool, Unscaled, Unwritable};
 pub use fit::{Fit, Reject};
+pub use lanes::{Either, From, Gather, LanePlan, Swap};
 pub use product::Product;
 pub use scaled::{Choice, ScaleCopy, ScaleFeed, ScalePlan};
 pub use tensor::{InTensor, TensorLoads};
@@ -228,6 +230,10 @@ pub enum Candidate {
     Tensor(AtomId, u8),
     /// A width, in elements (as log2) a lane, for a tile that may be distributed freely.
     Blocked(u8),
+    /// A conversion through a tile in shared memory with this layout.
+    Exchange(SharedLayout),
+    /// A conversion inside each warp.
+    Lanes,
 }
 
 /// The plan of one function, in storage lent by the caller.
@@ -254,6 +260,8 @@ pub struct Plan<'s> {
     pub maps: &'s mut VecView<MapPlan>,
     /// Exchanges through shared memory, in program order.
     pub exchanges: &'s mut VecView<ExchangePlan>,
+    /// Conversions inside warps, in program order.
+    pub lanes: &'s mut VecView<LanePlan>,
     /// Losers, in the order in which they were looked at.
     pub losers: &'s mut VecView<Loser>,
     /// Losers for which there was no room in `losers`.
@@ -283,6 +291,7 @@ impl Plan<'_> {
         self.maps.clear();
         (self.completions, self.completion_offset) = (0, 0);
         self.exchanges.clear();
+        self.lanes.clear();
         self.losers.clear();
         self.losers_dropped = 0;
         self.shared_bytes = 0;
@@ -321,6 +330,18 @@ impl Plan<'_> {
     #[must_use]
     pub fn exchange_of(&self, op: Op) -> Option<&ExchangePlan> {
         self.exchanges.iter().find(|e| e.op == op)
+    }
+
+    /// The conversion inside warps that an operation is.
+    #[must_use]
+    pub fn lanes_of(&self, op: Op) -> Option<&LanePlan> {
+        self.lanes.iter().find(|l| l.op == op)
+    }
+
+    /// Whether a conversion changes anything.
+    #[must_use]
+    pub fn converts(&self, op: Op) -> bool {
+        self.exchange_of(op).is_some() || self.lanes_of(op).is_some()
     }
 
     /// Whether a load is needless, since a matrix unit reads the tile by itself.

@@ -208,6 +208,8 @@ pub struct Does {
     pub lanes: Vec<LaneXor>,
     /// Of a conversion to wider elements: which of the result registers of one operand register.
     pub part: u8,
+    /// Of a choice of bytes: bits of the selector of one byte.
+    pub selector: u8,
 }
 
 /// Lane `l` receives what lane `l ^ mask` has: the fields are those of `lanebook_tables::LaneXor`.
@@ -436,6 +438,7 @@ impl Resolver<'_> {
                 uses: does.uses.iter().filter_map(|name| self.operand_named(name, &operand_names)).collect(),
                 lanes: does.lanes.iter().map(|l| self.lane_xor(l, &operand_names)).collect(),
                 part: does.part,
+                selector: does.selector,
             }),
             counter: entry.counter.clone(),
             unordered: entry.unordered,

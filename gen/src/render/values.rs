@@ -106,7 +106,7 @@ structs! {
     SharedOperand<'_> { operand, descriptor, access, along }
     FieldMove { by, of, bits, lanes }
     AtomCost { issue, cycles }
-    Does<'_> { op, uses, lanes, part }
+    Does<'_> { op, uses, lanes, part, selector }
     LaneXor<'_> { masks, set, step, by }
     CounterUse { counter, unordered }
     Source<'_> { key, title }

@@ -59,6 +59,9 @@ pub struct Does {
     /// Of a conversion to wider elements: which of the result registers of one operand register.
     #[serde(default)]
     pub part: u8,
+    /// Of a choice of bytes: bits of the selector of one byte.
+    #[serde(default)]
+    pub selector: u8,
 }
 
 /// Lane `l` receives what lane `l ^ mask` has.

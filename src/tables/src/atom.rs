@@ -343,6 +343,9 @@ pub struct Does<'a> {
     /// Where elements become wider and a register of the operand has those of several result registers: which result register's, counted
     /// from the lowest.
     pub part: u8,
+    /// Of a choice of bytes: how many bits of its last operand say which byte becomes a byte of the result, the lowest byte's lowest.
+    /// Bytes of the first operand count from 0, those of the second from 4. 0 = it is no such choice.
+    pub selector: u8,
 }
 
 /// Lane `l` receives what lane `l ^ mask` has, for one mask or for a run of them.

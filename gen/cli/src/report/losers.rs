@@ -77,6 +77,8 @@ impl Report<'_> {
                 let form = self.tables.units.tensor_moves.get(usize::from(form)).map_or("?", |m| m.name);
                 format!("{}, accumulator in tensor memory, fetched by {form}", self.atom(id))
             }
+            Candidate::Exchange(layout) => format!("through shared memory, {}", shared(&layout)),
+            Candidate::Lanes => "between the lanes of a warp".into(),
             Candidate::Blocked(width) => format!("{} a lane along the rows", counted(1usize << width, "element")),
         }
     }
@@ -133,6 +135,7 @@ fn kind(loser: &Loser) -> &'static str {
         Candidate::Shared(_) => "SHARED LAYOUT",
         Candidate::Matrix(..) | Candidate::Tensor(..) => "MATRIX INSTRUCTION",
         Candidate::Blocked(_) => "DISTRIBUTION",
+        Candidate::Exchange(_) | Candidate::Lanes => "CONVERSION",
     }
 }
 

@@ -29,6 +29,9 @@ pub fn sentence(tables: &Tables<'_>, why: Reject) -> String {
         Reject::Columns { need, have } => format!("needs {need} columns of tensor memory, a block has {have}"),
         Reject::Form => "addresses memory in a way that this movement cannot use".into(),
         Reject::Size => "is beyond the planner's limits for this tile".into(),
+        Reject::Tangled => "would move elements of one register, or a lane's copies of them, different ways in different lanes".into(),
+        Reject::Warps => "would move elements out of their warp".into(),
+        Reject::Exchange { lanes } => format!("needs movements between lanes whose numbers differ in the bits of {lanes:#x}, which no instruction makes"),
         Reject::Dearer => "costs more than the pick".into(),
         other => format!("{other:?}"),
     }

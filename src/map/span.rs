@@ -1,0 +1,84 @@
+//! Subspaces over the field of two elements, by elimination: what is in them, and as the sum of what.
+
+/// Most vectors of a basis.
+const MOST: usize = 24;
+
+/// A subspace with a basis whose vectors have bits of a mask as names.
+#[derive(Copy, Clone, Debug)]
+pub struct Span {
+    /// Vectors whose top bits differ, each cleared of the others' top bits, with the names of the given ones that add up to it.
+    rows: [(u32, u32); MOST],
+    len: u8,
+}
+
+impl Default for Span {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Span {
+    /// Zero alone.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { rows: [(0, 0); MOST], len: 0 }
+    }
+
+    /// What of a vector lies outside, and the names that add up to the rest.
+    #[must_use]
+    pub fn reduce(&self, vector: u32) -> (u32, u32) {
+        let (mut rest, mut names) = (vector, 0);
+        for &(row, name) in self.rows.iter().take(usize::from(self.len)) {
+            if rest & top(row) != 0 {
+                rest ^= row;
+                names ^= name;
+            }
+        }
+        (rest, names)
+    }
+
+    /// Adds a vector under a name; `false` if it was inside, or there is no room.
+    #[must_use]
+    pub fn insert(&mut self, vector: u32, name: u32) -> bool {
+        let (rest, names) = self.reduce(vector);
+        if rest == 0 || usize::from(self.len) >= MOST {
+            return false;
+        }
+        let name = name ^ names;
+        for (row, other) in self.rows.iter_mut().take(usize::from(self.len)) {
+            if *row & top(rest) != 0 {
+                *row ^= rest;
+                *other ^= name;
+            }
+        }
+        if let Some(slot) = self.rows.get_mut(usize::from(self.len)) {
+            *slot = (rest, name);
+            self.len = self.len.saturating_add(1);
+        }
+        true
+    }
+
+    /// The names that add up to a vector; `None` if it lies outside.
+    #[must_use]
+    pub fn names(&self, vector: u32) -> Option<u32> {
+        let (rest, names) = self.reduce(vector);
+        (rest == 0).then_some(names)
+    }
+
+    /// Whether a vector is inside.
+    #[must_use]
+    pub fn contains(&self, vector: u32) -> bool {
+        self.reduce(vector).0 == 0
+    }
+
+    /// Dimensions.
+    #[must_use]
+    pub fn rank(&self) -> u8 {
+        self.len
+    }
+}
+
+/// The highest bit of a number that is not zero.
+fn top(v: u32) -> u32 {
+    1u32.checked_shl(31u32.wrapping_sub(v.leading_zeros())).unwrap_or(0)
+}

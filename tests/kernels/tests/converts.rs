@@ -1,0 +1,173 @@
+//! Conversions between distributions of register tiles: through shared memory or inside each warp, by cost; every element arrives,
+//! and planted faults are caught.
+#![allow(missing_docs)]
+
+use lanebook::compile::compile;
+use lanebook::ir::{Options, SmallStorage, parse, verify};
+use lanebook::plan::LanePlan;
+use lanebook::{TABLES, check};
+use lanebook_kernels::{Assembler, Room};
+use lanebook_replay::{BankModel, Kernel, Launch, Memory, Param, run};
+use lanebook::tables::Tables;
+
+const PHASES: &str = include_str!("../../replay/fixtures/lds_phases.jsonl");
+
+fn is_ptx(arch: &str) -> bool {
+    arch.starts_with("sm_")
+}
+
+/// Numbers of no pattern.
+struct Noise(u32);
+
+impl Noise {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(0x9e37_79b9).wrapping_add(0x7f4a_7c15);
+        let x = self.0 ^ (self.0 >> 15);
+        (x.wrapping_mul(0x85eb_ca6b) >> 8) as usize % limit
+    }
+    fn shuffle<T>(&mut self, items: &mut [T]) {
+        for k in (1..items.len()).rev() {
+            items.swap(k, self.below(k + 1));
+        }
+    }
+}
+
+/// Where each bit of an element's number is, the lowest first: a bit of the lane's number, of the warp's or of the place in a lane's registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Home {
+    Lane(u32),
+    Warp(u32),
+    Place(u32),
+}
+
+/// The layout's text: `copies` are lane bits that say nothing.
+fn layout(homes: &[Home], bits: u32, copies: &[u32]) -> String {
+    let stride = |h: &Home| match h {
+        Home::Lane(b) => format!("{}@laneid", 1 << b),
+        Home::Warp(b) => format!("{}@warpid", 1 << b),
+        Home::Place(b) => format!("{}@bit", bits << b),
+    };
+    let strides: Vec<String> = homes.iter().rev().map(stride).collect();
+    let mut text = format!("S[({}):({})]", vec!["2"; homes.len()].join(","), strides.join(","));
+    if !copies.is_empty() {
+        let strides: Vec<String> = copies.iter().map(|b| format!("{}@laneid", 1 << b)).collect();
+        text += &format!(" + R[({}):({})]", vec!["2"; copies.len()].join(","), strides.join(","));
+    }
+    text
+}
+
+/// Loads a tile, brings it through distributions one after the other, stores it.
+fn program(layouts: &[String], (rows, cols, dtype): (u32, u32, &str), threads: u32) -> String {
+    let memref = format!("memref<{rows}x{cols}x{dtype}, #gmem>");
+    let mut out: String = layouts.iter().enumerate().map(|(k, l)| format!("#l{k} = {l}\n")).collect();
+    out += &format!("func @conv(%X: {memref} {{align = 16}}, %Y: {memref} {{align = 16}}) {{threads = {threads}}} {{\n");
+    let ty = |k: Option<usize>| format!("tensor<{rows}x{cols}x{dtype}{}>", k.map_or_else(String::new, |k| format!(", #l{k}")));
+    out += &format!("  %v0 = tiled_load %X[0, 0] : {memref} -> {}\n", ty(None));
+    for k in 0..=layouts.len() {
+        let (from, to) = (k.checked_sub(1), (k < layouts.len()).then_some(k));
+        out += &format!("  %v{} = convert_layout %v{k} : {} -> {}\n", k + 1, ty(from), ty(to));
+    }
+    out + &format!("  tiled_store %v{}, %Y[0, 0] : {} -> {memref}\n}}\n", layouts.len() + 1, ty(None))
+}
+
+/// What became of a program: the text, and the conversions inside warps.
+struct Built {
+    text: String,
+    lanes: Vec<LanePlan>,
+    exchanges: usize,
+}
+
+fn build(tables: &Tables<'_>, source: &str, arch: &str) -> Built {
+    let id = tables.arch_named(arch).expect("an architecture");
+    let mut pools = Box::new(SmallStorage::new());
+    let mut program = parse(pools.pools(), tables, source, Options::default()).unwrap_or_else(|e| panic!("{e:?}\n{source}"));
+    verify(&mut program).unwrap_or_else(|e| panic!("{e:?}\n{source}"));
+    let mut room = Box::new(Room::new());
+    let compiled = compile(tables, id, &program, room.scratch()).unwrap_or_else(|e| panic!("{arch}: {e:?}\n{source}"));
+    check::plan(tables, &program, &compiled.plan).unwrap_or_else(|v| panic!("{arch}: {v:?}\n{source}"));
+    check::order(tables, &program, &compiled).unwrap_or_else(|v| panic!("{arch}: {v:?}\n{source}"));
+    let mut text = String::new();
+    compiled.write(tables, &program, &mut text).expect("text");
+    Built { text, lanes: compiled.plan.lanes.to_vec(), exchanges: compiled.plan.exchanges.len() }
+}
+
+fn assemble(arch: &str, text: &str) {
+    let (target, wave) = arch.strip_suffix(".w64").map_or((arch, ""), |target| (target, "+wavefrontsize64"));
+    Assembler::of(arch).assemble_with(text, target, wave).unwrap_or_else(|said| panic!("{arch}: {said}\n{text}"));
+}
+
+/// Runs a text that should copy `elements` of `bits` bits; how many are wrong, or what the replay faulted on. Elements are labelled: narrow ones digit by
+/// digit, one run for each.
+fn wrong(arch: &str, text: &str, threads: u32, elements: u32, bits: u32) -> Result<usize, String> {
+    let kernel = if is_ptx(arch) { Kernel::parse_ptx(text) } else { Kernel::parse_amdgcn(text) }.map_err(|e| e.to_string())?;
+    let banks = if is_ptx(arch) { BankModel::nvidia() } else { BankModel::from_jsonl(arch, PHASES).expect("phases") };
+    let each = bits / 8;
+    let mut out = 0;
+    for digit in 0..if bits == 8 { 2 } else { 1 } {
+        let label = |e: u32| if bits == 8 { (e >> (8 * digit)) & 0xff } else { 1 + e };
+        let bytes: Vec<u8> = (0..elements).flat_map(|e| label(e).to_le_bytes().into_iter().take(each as usize)).collect();
+        let words: Vec<u32> = bytes.chunks(4).map(|c| u32::from_le_bytes(c.try_into().expect("whole words"))).collect();
+        let mut memory = Memory::new();
+        let x = memory.add_u32("X", &words);
+        let y = memory.add_zeros("Y", bytes.len());
+        run(&kernel, &Launch::new(threads, vec![Param::Buffer(x), Param::Buffer(y)]).banks(banks.clone()), &mut memory).map_err(|f| f.to_string())?;
+        out += memory.bytes(y).chunks(each as usize).zip(bytes.chunks(each as usize)).filter(|(a, b)| a != b).count();
+    }
+    Ok(out)
+}
+
+/// Tables in which nothing costs but what goes through the lanes' crossbar or shared memory: conversions inside warps where they are possible.
+fn eager() -> Tables<'static> {
+    let mut tables = TABLES;
+    tables.weights.instruction = 0;
+    tables
+}
+
+/// Distributions of a tile over one warp or more: any order of the bits, those of warps on top.
+fn random(noise: &mut Noise, total: u32, wave: u32, warps: u32, copies: &[u32]) -> Vec<Home> {
+    let lanes: Vec<Home> = (0..wave).filter(|b| !copies.contains(b)).map(Home::Lane).collect();
+    let places = total - warps - lanes.len() as u32;
+    let mut homes: Vec<Home> = lanes.into_iter().chain((0..places).map(Home::Place)).collect();
+    noise.shuffle(&mut homes);
+    homes.extend((0..warps).map(Home::Warp));
+    homes
+}
+
+const TILES: [(u32, u32, &str, u32); 4] = [(16, 64, "f32", 32), (16, 64, "f16", 16), (16, 64, "i8", 8), (8, 16, "f16", 16)];
+
+fn generated(arch: &str, wave: u32, rounds: usize) -> (usize, usize) {
+    let mut noise = Noise(7);
+    let (mut inside, mut through) = (0, 0);
+    for round in 0..rounds {
+        for (rows, cols, dtype, bits) in TILES {
+            let total = (rows * cols).ilog2();
+            if total < wave + (32 / bits).ilog2() {
+                continue;
+            }
+            let copies = [vec![], vec![], vec![2], vec![wave - 1, 1]][round % 4].clone();
+            let layouts: Vec<String> = [&[][..], &copies, &[]].map(|copies| layout(&random(&mut noise, total, wave, 0, copies), bits, copies)).to_vec();
+            let source = program(&layouts, (rows, cols, dtype), 1 << wave);
+            for tables in [TABLES, eager()] {
+                let built = build(&tables, &source, arch);
+                (inside, through) = (inside + built.lanes.len(), through + built.exchanges);
+                assert_eq!(wrong(arch, &built.text, 1 << wave, rows * cols, bits), Ok(0), "{arch}\n{source}\n{}", built.text);
+            }
+        }
+    }
+    (inside, through)
+}
+
+#[test]
+fn generated_layouts() {
+    let (inside, through) = generated("sm_80", 5, 4);
+    assert!(inside > 40 && through > 10, "{inside} inside warps, {through} through shared memory");
+}
+
+#[test]
+fn generated_layouts_amd() {
+    for (arch, wave) in [("gfx942", 6), ("gfx1100", 5), ("gfx1200", 5)] {
+        let (inside, through) = generated(arch, wave, 1);
+        println!("{arch} {inside} {through}");
+        assert!(inside > 8, "{arch}: {inside} inside warps, {through} through shared memory");
+    }
+}
