@@ -7,7 +7,7 @@ use crate::emit::{Address, Advance, Context, EmitError, Held, Index, Kernel, Lis
 use crate::expr::{Arena, Choice, ExprId, Node, Reg, SelectScratch, Selector, SimplifyScratch, Variable};
 use crate::ir::{Op, Program};
 use crate::place::place;
-use crate::plan::{AllocPlan, ExchangePlan, LanePlan, FragmentPlan, GlobalPlan, Loser, MapPlan, MovePlan, Plan, PlanError, ProductPlan};
+use crate::plan::{AllocPlan, ExchangePlan, FragmentPlan, GlobalPlan, LanePlan, Loser, MapPlan, MovePlan, Plan, PlanError, ProductPlan};
 use core::fmt::Write;
 use heapless::{Vec, VecView};
 use lanebook_tables::{ArchId, Tables};

@@ -160,7 +160,13 @@ fn atom(model: &HwModel, atom: &model::Atom) -> t::Atom<'static> {
         more: atom.more.as_ref().map(|m| one(more(m))),
         means: shared(atom.means.iter().copied()),
         does: atom.does.as_ref().map(|does| {
-            one(t::Does { op: text(&does.op), uses: list(does.uses.iter().copied()), lanes: list(does.lanes.iter().map(lane_xor)), part: does.part, selector: does.selector })
+            one(t::Does {
+                op: text(&does.op),
+                uses: list(does.uses.iter().copied()),
+                lanes: list(does.lanes.iter().map(lane_xor)),
+                part: does.part,
+                selector: does.selector,
+            })
         }),
         cost: atom.cost,
         counter: atom.counter.as_ref().map(|name| t::CounterUse { counter: counter_number(model, atom, name), unordered: atom.unordered }),

@@ -319,3 +319,34 @@ fn a_map_of_a_tensor_that_is_not_aligned() {
         assert_eq!(tiled, 0, "{to}");
     }
 }
+
+const CONVERT: &str = "#a = S[(2,2,2,2,2,2,2,2):(128@bit,16@laneid,8@laneid,4@laneid,2@laneid,32@bit,64@bit,1@laneid)]
+func @c(%X: memref<16x16xf32, #gmem> {align = 16}, %Y: memref<16x16xf32, #gmem> {align = 16}) {threads = 32} {
+  %a = tiled_load %X[0, 0] : memref<16x16xf32, #gmem> -> tensor<16x16xf32>
+  %b = convert_layout %a : tensor<16x16xf32> -> tensor<16x16xf32, #a>
+  %c = convert_layout %b : tensor<16x16xf32, #a> -> tensor<16x16xf32>
+  tiled_store %c, %Y[0, 0] : tensor<16x16xf32> -> memref<16x16xf32, #gmem>
+}
+";
+
+/// A conversion inside warps with one thing changed: the register that is moved, the lane that is read, a swap that is left out or done in other
+/// lanes, places that are exchanged before or behind.
+#[test]
+fn wrong_lanes() {
+    let damages: [fn(&mut crate::plan::LanePlan); 8] = [
+        |p| p.word = swapped(&p.word, 0, 1),
+        |p| p.offset.as_mut_slice().iter_mut().for_each(|lanes| *lanes ^= u32::from(*lanes != 0) * 3),
+        |p| p.lane = swapped(&p.lane, 0, 1),
+        |p| p.before = Columns::new(),
+        |p| p.behind = Columns::new(),
+        |p| p.behind.as_mut_slice().iter_mut().for_each(|swap| swap.lanes ^= 6),
+        |p| p.sent = swapped(&p.sent, 0, 1),
+        |p| p.kept = swapped(&p.kept, 0, 1),
+    ];
+    for (k, damage) in damages.into_iter().enumerate() {
+        let found = broken(CONVERT, "sm_80", |plan| damage(plan.lanes.first_mut().expect("a conversion inside warps")));
+        assert!(matches!(found, Violation::Converted { .. }), "{k}: {found:?}");
+    }
+    let found = broken(CONVERT, "sm_80", |plan| plan.lanes.clear());
+    assert!(matches!(found, Violation::End { .. }), "{found:?}");
+}

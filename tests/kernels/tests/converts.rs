@@ -5,10 +5,10 @@
 use lanebook::compile::compile;
 use lanebook::ir::{Options, SmallStorage, parse, verify};
 use lanebook::plan::LanePlan;
+use lanebook::tables::Tables;
 use lanebook::{TABLES, check};
 use lanebook_kernels::{Assembler, Room};
 use lanebook_replay::{BankModel, Kernel, Launch, Memory, Param, run};
-use lanebook::tables::Tables;
 
 const PHASES: &str = include_str!("../../replay/fixtures/lds_phases.jsonl");
 
@@ -170,4 +170,68 @@ fn generated_layouts_amd() {
         println!("{arch} {inside} {through}");
         assert!(inside > 8, "{arch}: {inside} inside warps, {through} through shared memory");
     }
+}
+
+/// One bit of the lanes and one of the registers change places: a fixed exchange, and what decides is the cost.
+fn turned(bits: u32) -> String {
+    // 16 x 16 from a vector of four columns a lane: the lowest column bit and the lowest row bit.
+    let homes = [Home::Lane(0), Home::Place(1), Home::Place(0), Home::Lane(1), Home::Lane(2), Home::Lane(3), Home::Lane(4), Home::Place(2)];
+    layout(&homes, bits, &[])
+}
+
+#[test]
+fn the_cost_decides() {
+    let source = program(&[turned(32)], (16, 16, "f32"), 32);
+    for arch in ["sm_75", "sm_80", "sm_120a", "gfx1100", "gfx1200"] {
+        let cheap = build(&TABLES, &source, arch);
+        assert_eq!(wrong(arch, &cheap.text, 32, 256, 32), Ok(0), "{arch}\n{}", cheap.text);
+        assemble(arch, &cheap.text);
+        assert_eq!((cheap.lanes.len(), cheap.exchanges), (2, 0), "{arch}\n{}", cheap.text);
+        // Where movements between lanes are as dear as can be, the same goes through shared memory.
+        let mut tables = TABLES;
+        tables.weights.instruction = 1 << 12;
+        tables.weights.shared_transaction = 0;
+        let many: Vec<String> = (3..6).map(|k| layout(&random(&mut Noise(k), 8, 5, 0, &[]), 32, &[])).collect();
+        let dear = build(&tables, &program(&many, (16, 16, "f32"), 32), arch);
+        assert!(dear.exchanges > 0, "{arch}\n{}", dear.text);
+    }
+}
+
+/// Each single wrong lane, register or byte is caught: by the replay in the text, by the checker in the plan.
+#[test]
+fn planted_faults_in_the_text() {
+    let layouts: Vec<String> = (0..2).map(|k| layout(&random(&mut Noise(11 + k), 8, 5, 0, &[]), 16, &[])).collect();
+    let source = program(&layouts, (16, 16, "f16"), 32);
+    let built = build(&eager(), &source, "sm_80");
+    assert_eq!(wrong("sm_80", &built.text, 32, 256, 16), Ok(0), "{}", built.text);
+    assemble("sm_80", &built.text);
+    let lines: Vec<&str> = built.text.lines().collect();
+    let mut seen = [0; 3];
+    for (at, line) in lines.iter().enumerate() {
+        let (head, tail) = match line.rsplit_once(", ") {
+            Some((head, tail)) => (head, tail.trim_end_matches(';')),
+            None => continue,
+        };
+        let (kind, damaged) = if line.contains("shfl.sync") {
+            // The next lane's: the lane's number stands before the clamp and the mask of lanes.
+            let mut words: Vec<&str> = line.trim_end_matches(';').split(", ").collect();
+            let lane = words.len() - 3;
+            let other = words[lane].parse::<u32>().map_or_else(|_| "3".to_string(), |mask| format!("{}", mask ^ 3));
+            words[lane] = &other;
+            (0, format!("{};", words.join(", ")))
+        } else if line.contains("prmt.b32") && tail.parse::<u32>().is_ok() {
+            // The other half of one of the two.
+            (1, format!("{head}, {};", tail.parse::<u32>().expect("a number") ^ 0x0022))
+        } else if line.contains("prmt.b32") {
+            // The same choice in all lanes.
+            (2, format!("{head}, 12816;"))
+        } else {
+            continue;
+        };
+        seen[kind] += 1;
+        let text: String = lines.iter().enumerate().map(|(k, l)| format!("{}\n", if k == at { damaged.as_str() } else { l })).collect();
+        assert_ne!(text.trim(), built.text.trim());
+        assert!(!matches!(wrong("sm_80", &text, 32, 256, 16), Ok(0)), "line {at}: {line} as {damaged}\n{}", built.text);
+    }
+    assert!(seen[0] > 0 && seen[1] + seen[2] > 0, "{seen:?}\n{}", built.text);
 }
