@@ -1,7 +1,7 @@
 //! Subspaces over the field of two elements, by elimination: what is in them, and as the sum of what.
 
 /// Most vectors of a basis.
-const MOST: usize = 24;
+const MOST: usize = 20;
 
 /// A subspace with a basis whose vectors have bits of a mask as names.
 #[derive(Copy, Clone, Debug)]
