@@ -13,7 +13,7 @@ use super::evaluate::{EndMap, Evaluated, Setting};
 use super::shape::{combiner, reduced, repeated};
 use crate::ir::Op;
 use crate::map::{Fragment, Kept, SharedLayout, TileShape};
-use crate::plan::{AllocPlan, Candidate, ExchangePlan, HalfPlan, Loser, PlanError, PlanPool, Reject};
+use crate::plan::{AllocPlan, Candidate, EXCHANGE_ADDRESSES, ExchangePlan, HalfPlan, Loser, PlanError, PlanPool, Reject};
 use lanebook_tables::{AtomId, OpRole};
 
 /// The distributions of an exchange.
@@ -168,6 +168,13 @@ impl Chooser<'_, '_, '_, '_> {
                     Err(PlanError::NoMover { .. }) if narrow => self.plan_exchange(op, &Between { from: between.from.with_place_each(), ..between }, inside),
                     other => other,
                 };
+                // What no instruction loads as it is packed comes element by element, and is packed behind.
+                let planned = match planned {
+                    Err(PlanError::NoMover { .. } | PlanError::Undecided(_)) if inside.is_none() && between.to.packing() > 0 => {
+                        self.packed_behind(op, &between)
+                    }
+                    other => other,
+                };
                 // What no instruction stores and loads can still move inside warps.
                 if inside.is_none() {
                     planned?;
@@ -194,6 +201,21 @@ impl Chooser<'_, '_, '_, '_> {
                 Ok(None)
             }
         }
+    }
+
+    /// An exchange whose elements come to a register each, and their packing in each lane.
+    #[inline(never)]
+    fn packed_behind(&mut self, op: Op, between: &Between) -> Result<(), PlanError> {
+        let to = between.to.with_place_each();
+        let packed = self.lanes(op, &to, &between.to).map_err(|why| PlanError::NoMover { op, why })?;
+        let as_it_is = self.plan_exchange(op, &Between { to, ..*between }, None);
+        if as_it_is.is_err() && between.from.shape.bits < 32 {
+            self.plan_exchange(op, &Between { from: between.from.with_place_each(), to }, None)?;
+        } else {
+            as_it_is?;
+        }
+        let capacity = self.plan.lanes.capacity();
+        self.plan.lanes.push(packed).map_err(|_| full(PlanPool::Lanes, capacity))
     }
 
     /// The cheapest exchange through shared memory, unless moving `inside` warps costs no more.

@@ -241,16 +241,21 @@ pub(super) fn convert(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Pla
         return Ok(());
     }
     let (from, to) = (fragment(plan, op, Some(from))?, fragment(plan, op, Some(to))?);
-    if let Some(moved) = plan.lanes.iter().find(|l| l.op == op) {
-        return super::lanes::convert(plan, moved, from, to);
+    let moved = plan.lanes.iter().find(|l| l.op == op);
+    let exchange = plan.exchanges.iter().find(|e| e.op == op);
+    // Behind an exchange, elements may be packed in each lane.
+    let last = exchange.map_or(from, |exchange| &exchange.to);
+    match moved {
+        Some(moved) => super::lanes::convert(plan, moved, last, to)?,
+        None if exchange.is_none() => return if from == to { Ok(()) } else { Err(Violation::End { op, operand: 0 }) },
+        None if last != to => return Err(Violation::End { op, operand: 3 }),
+        None => {}
     }
-    let Some(exchange) = plan.exchanges.iter().find(|e| e.op == op) else {
-        return if from == to { Ok(()) } else { Err(Violation::End { op, operand: 0 }) };
-    };
+    let Some(exchange) = exchange else { return Ok(()) };
     // Elements may be taken apart before they are stored, each into a register of its own.
     let same = (from.shape, from.register, from.lane, from.warp, from.by_rows)
         == (exchange.from.shape, exchange.from.register, exchange.from.lane, exchange.from.warp, exchange.from.by_rows);
-    if !same || (from.loose && !exchange.from.loose) || exchange.to != *to {
+    if !same || (from.loose && !exchange.from.loose) {
         return Err(Violation::End { op, operand: 3 });
     }
     halves(tables, plan, exchange)

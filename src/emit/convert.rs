@@ -113,7 +113,8 @@ impl Context<'_, '_, '_, '_> {
         let refuse = EmitError::Unplanned(op);
         let (from, to) = (self.program.operand(op, 0).ok_or(refuse)?, self.program.result(op, 0).ok_or(refuse)?);
         let reg = self.tile_of(op, from)?;
-        let reg = if self.plan.lanes_of(op).is_some() { self.convert_lanes(op, reg)? } else { self.exchange(op, reg, open)? };
+        let reg = if self.plan.exchange_of(op).is_some() { self.exchange(op, reg, open)? } else { reg };
+        let reg = if self.plan.lanes_of(op).is_some() { self.convert_lanes(op, reg)? } else { reg };
         self.hold(to, reg)
     }
 }

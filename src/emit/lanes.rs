@@ -127,7 +127,9 @@ impl<'a, 't> Context<'a, 't, '_, '_> {
     fn sides_of(&self, op: Op) -> Result<(&'a Fragment, &'a Fragment), EmitError> {
         let plan = self.plan;
         let of = |v: Option<crate::ir::Value>| v.and_then(|v| plan.fragment_of(v)).map(|(_, f)| f);
-        of(self.program.operand(op, 0)).zip(of(self.program.result(op, 0))).ok_or(EmitError::Unplanned(op))
+        // Behind an exchange it packs what that has brought.
+        let from = plan.exchange_of(op).map(|exchange| &exchange.to).or_else(|| of(self.program.operand(op, 0)));
+        from.zip(of(self.program.result(op, 0))).ok_or(EmitError::Unplanned(op))
     }
 
     fn lane_mover(&self, plan: &LanePlan, word: u32) -> Option<(lanebook_tables::AtomId, &'t Atom<'t>, &'t LaneXor<'t>)> {

@@ -21,7 +21,7 @@ pub use tiled::{MAP_RANK, MapPlan, TiledPlan};
 use crate::ir::{Op, Value};
 use crate::map::{Conflicts, Fragment, MemoryMap, SharedLayout, TileShape};
 use heapless::VecView;
-use lanebook_tables::{ArchId, AtomId, Status};
+use lanebook_tables::{ArchId, AtomId, Status, Weights};
 
 /// A tile in shared memory.
 #[derive(Copy, Clone, Debug, PartialEq)]
@@ -184,7 +184,17 @@ pub struct ExchangePlan {
     pub load: HalfPlan,
 }
 
+/// Instructions that an exchange is taken to need for its addresses and barriers.
+pub(crate) const EXCHANGE_ADDRESSES: u32 = 16;
+
 impl ExchangePlan {
+    /// Weighted sum of both halves, addresses and barriers, in quarter units.
+    #[must_use]
+    pub fn cost(&self, weights: &Weights) -> u32 {
+        let halves = self.store.figures.cost.saturating_add(self.load.figures.cost);
+        halves.saturating_add(EXCHANGE_ADDRESSES.saturating_mul(weights.instruction))
+    }
+
     /// The two halves as movements; their ends in registers are no fragment of the plan.
     #[must_use]
     pub fn moves(&self) -> [MovePlan; 2] {

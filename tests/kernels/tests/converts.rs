@@ -165,7 +165,7 @@ fn generated_layouts() {
 
 #[test]
 fn generated_layouts_amd() {
-    for (arch, wave) in [("gfx942", 6), ("gfx1100", 5), ("gfx1200", 5)] {
+    for (arch, wave) in [("gfx942", 6), ("gfx1100", 5), ("gfx1100.w64", 6), ("gfx1200", 5)] {
         let (inside, through) = generated(arch, wave, 1);
         println!("{arch} {inside} {through}");
         assert!(inside > 8, "{arch}: {inside} inside warps, {through} through shared memory");
@@ -234,4 +234,75 @@ fn planted_faults_in_the_text() {
         assert!(!matches!(wrong("sm_80", &text, 32, 256, 16), Ok(0)), "line {at}: {line} as {damaged}\n{}", built.text);
     }
     assert!(seen[0] > 0 && seen[1] + seen[2] > 0, "{seen:?}\n{}", built.text);
+}
+
+/// A product whose A comes as the accumulator of another product leaves it: where the operand wants its elements otherwise, registers move
+/// inside the warp. `homes` says where the accumulator's elements of 16 rows and 64 columns are, in elements of `dtype`.
+fn product_of_an_accumulator(arch: &str, dtype: &str, bits: u32, homes: &[Home], threads: u32) -> Built {
+    let (m, n, k) = (16u32, 16u32, 64u32);
+    let source = format!(
+        "#acc = {}
+func @chain(%X: memref<{m}x{k}x{dtype}, #gmem> {{align = 16}}, %B: memref<{n}x{k}x{dtype}, #gmem> {{align = 16}}, %C: memref<{m}x{n}xf32, #gmem> {{align = 16}}) {{threads = {threads}}} {{
+  %z = constant 0.0 : tensor<{m}x{n}xf32>
+  %sb = alloc_tensor : tensor<{n}x{k}x{dtype}, #smem>
+  copy %B[0, 0], %sb : memref<{n}x{k}x{dtype}, #gmem> -> tensor<{n}x{k}x{dtype}, #smem>
+  %x = tiled_load %X[0, 0] : memref<{m}x{k}x{dtype}, #gmem> -> tensor<{m}x{k}x{dtype}>
+  %p = convert_layout %x : tensor<{m}x{k}x{dtype}> -> tensor<{m}x{k}x{dtype}, #acc>
+  %a = convert_layout %p : tensor<{m}x{k}x{dtype}, #acc> -> tensor<{m}x{k}x{dtype}>
+  %b = tiled_load %sb : tensor<{n}x{k}x{dtype}, #smem> -> tensor<{n}x{k}x{dtype}>
+  %t = trans %b : tensor<{n}x{k}x{dtype}> -> tensor<{k}x{n}x{dtype}>
+  %d = mma %a, %t, %z : tensor<{m}x{n}xf32>
+  tiled_store %d, %C[0, 0] : tensor<{m}x{n}xf32> -> memref<{m}x{n}xf32, #gmem>
+}}
+",
+        layout(homes, bits, &[])
+    );
+    let built = build(&TABLES, &source, arch);
+    assemble(arch, &built.text);
+    // Numbers that both types have exactly: -7 to 7 and 0 to 3.
+    let mut noise = Noise(5);
+    let x: Vec<i32> = (0..m * k).map(|_| noise.below(15) as i32 - 7).collect();
+    let b: Vec<i32> = (0..n * k).map(|_| noise.below(4) as i32).collect();
+    let mut memory = Memory::new();
+    let eighths = |v: &i32| {
+        let sign = if *v < 0 { 0x80u8 } else { 0 };
+        sign | [0x00, 0x38, 0x40, 0x44, 0x48, 0x4a, 0x4c, 0x4e][v.unsigned_abs() as usize]
+    };
+    let mut add = |name: &str, values: &[i32]| match bits {
+        8 => {
+            let bytes: Vec<u8> = values.iter().map(eighths).collect();
+            let words: Vec<u32> = bytes.chunks(4).map(|c| u32::from_le_bytes(c.try_into().expect("whole words"))).collect();
+            memory.add_u32(name, &words)
+        }
+        _ => memory.add_f16(name, &values.iter().map(|v| *v as f32).collect::<Vec<_>>()),
+    };
+    let (ix, ib) = (add("X", &x), add("B", &b));
+    let ic = memory.add_f32("C", &vec![-1.0; (m * n) as usize]);
+    let kernel = if is_ptx(arch) { Kernel::parse_ptx(&built.text) } else { Kernel::parse_amdgcn(&built.text) }.expect("a kernel");
+    let banks = if is_ptx(arch) { BankModel::nvidia() } else { BankModel::from_jsonl(arch, PHASES).expect("phases") };
+    let params = [ix, ib, ic].map(Param::Buffer).to_vec();
+    run(&kernel, &Launch::new(threads, params).banks(banks), &mut memory).unwrap_or_else(|f| panic!("{arch}: {f}\n{}", built.text));
+    let c = memory.f32s(ic);
+    for i in 0..m {
+        for j in 0..n {
+            let want: i32 = (0..k).map(|d| x[(i * k + d) as usize] * b[(j * k + d) as usize]).sum();
+            assert_eq!(c[(i * n + j) as usize], want as f32, "{arch}: ({i}, {j})\n{}", built.text);
+        }
+    }
+    built
+}
+
+#[test]
+fn an_accumulator_becomes_an_operand() {
+    use Home::{Lane, Place};
+    // m16n8 of 32-bit sums as bytes: two columns and the row eight further on in a register; the operand has four columns.
+    let bytes = [Place(0), Lane(0), Lane(1), Place(2), Place(3), Place(4), Lane(2), Lane(3), Lane(4), Place(1)];
+    for arch in ["sm_89", "sm_120a"] {
+        let built = product_of_an_accumulator(arch, "e4m3", 8, &bytes, 32);
+        assert!(!built.lanes.is_empty() && built.text.contains("shfl.sync"), "{arch}\n{}", built.text);
+    }
+    // 16x16 with every other column in the other half of the lanes, which all hold whole rows as operands.
+    let halves = [Lane(4), Place(0), Place(1), Place(2), Place(3), Place(4), Lane(0), Lane(1), Lane(2), Lane(3)];
+    let built = product_of_an_accumulator("gfx1100", "f16", 16, &halves, 32);
+    assert!(!built.lanes.is_empty(), "{}", built.text);
 }

@@ -6,7 +6,7 @@ use crate::tables::status;
 use lanebook::emit::step::Purpose;
 use lanebook::ir::Op;
 use lanebook::plan::{End, Figures};
-use lanebook_tables::Status;
+use lanebook_tables::{AtomId, Status};
 use std::fmt::Write;
 
 /// Steps of one purpose, for people.
@@ -25,6 +25,18 @@ impl Report<'_> {
     /// How many instructions of a purpose come from an operation.
     fn steps(&self, op: Op, purpose: Purpose) -> usize {
         self.compiled.steps.iter().filter(|s| usize::from(s.origin) == op.index() && s.purpose == purpose).count()
+    }
+
+    /// The instructions that move an operation's tile, each with how many there are, in the order in which they come.
+    fn moved(&self, op: Op) -> Vec<(AtomId, usize)> {
+        let mut out: Vec<(AtomId, usize)> = Vec::new();
+        for step in self.compiled.steps.iter().filter(|s| usize::from(s.origin) == op.index() && s.purpose == Purpose::Move) {
+            match out.iter_mut().find(|(atom, _)| *atom == step.atom) {
+                Some((_, count)) => *count += 1,
+                None => out.push((step.atom, 1)),
+            }
+        }
+        out
     }
 
     /// One line an operation.
@@ -61,6 +73,14 @@ impl Report<'_> {
                 table.row(head.into_iter().chain(row(self.atom(e.store.atom).to_string(), &e.store.figures, e.store.bank_status, address())));
                 let again = [String::new(), "  and back".into()];
                 table.row(again.into_iter().chain(row(self.atom(e.load.atom).to_string(), &e.load.figures, e.load.bank_status, "-".into())));
+            } else if let Some(l) = plan.lanes_of(op) {
+                // Movements between lanes, choices of bytes and copies, each by its instruction.
+                let mut head = Some((head, address(), slots(l.cost)));
+                for (atom, count) in self.moved(op) {
+                    let (head, address, cost) = head.take().unwrap_or_else(|| ([String::new(), "  with".into()], "-".into(), "-".into()));
+                    let dash = || "-".to_string();
+                    table.row(head.into_iter().chain([self.atom(atom).to_string(), count.to_string(), dash(), dash(), dash(), dash(), address, cost]));
+                }
             } else if let Some(p) = plan.product_of(op) {
                 let dash = || "-".to_string();
                 let tail = [self.product(p), p.product.count().to_string(), dash(), dash(), dash(), dash(), dash(), dash()];
@@ -91,6 +111,19 @@ impl Report<'_> {
                 let _ = writeln!(out, "    from registers, {} a lane: {}", e.from.registers(), super::words::fragment(&e.from));
                 let _ = writeln!(out, "    over {}", self.end(End::Shared(e.alloc)));
                 let _ = writeln!(out, "    to   registers, {} a lane: {}", e.to.registers(), super::words::fragment(&e.to));
+            } else if let Some(l) = plan.lanes_of(op) {
+                let of = |v| plan.fragment_of(v).map(|(_, f)| f);
+                let (Some(from), Some(to)) = (self.program.operand(op, 0).and_then(of), self.program.result(op, 0).and_then(of)) else { continue };
+                let moved = (0..l.received()).filter(|word| !l.stays(*word)).count();
+                let _ = writeln!(out, "  {}: {}", self.line(op), operation(self.program, op));
+                let _ = writeln!(out, "    from registers, {} a lane: {}", from.registers(), super::words::fragment(from));
+                let _ = writeln!(
+                    out,
+                    "    in its warp: {moved} of {} registers of a panel come from other lanes, bytes are chosen {} times",
+                    l.received(),
+                    l.choices(from, to)
+                );
+                let _ = writeln!(out, "    to   registers, {} a lane: {}", to.registers(), super::words::fragment(to));
             } else if let Some(p) = plan.product_of(op) {
                 let s = p.product.shape;
                 let (m, n, k) = p.product.counts();

@@ -49,6 +49,13 @@ impl Report<'_> {
             let second = m.second.map_or_else(String::new, |id| format!(" + {}", self.atom(id)));
             return Some((format!("{}{second}", self.atom(m.atom)), m.figures.cost));
         }
+        if let Some(e) = plan.exchange_of(op).filter(|_| self.program.role(op) == OpRole::Convert) {
+            let layout = plan.allocs.get(usize::from(e.alloc))?.layout;
+            return Some((format!("through shared memory, {}", shared(&layout)), e.cost(&self.tables.weights)));
+        }
+        if let Some(l) = plan.lanes_of(op) {
+            return Some(("between the lanes of a warp".into(), l.cost));
+        }
         let (index, alloc) = plan.alloc_of(self.program.result(op, 0)?)?;
         let weights = &self.tables.weights;
         let padding = u64::from(alloc.bytes).saturating_sub(alloc.shape.bytes());
@@ -141,5 +148,5 @@ fn kind(loser: &Loser) -> &'static str {
 
 /// Whether the plan keeps the pick's cost in the same unit.
 fn comparable(losers: &[&Loser]) -> bool {
-    losers.iter().all(|l| matches!(l.what, Candidate::Atom(_) | Candidate::Shared(_)))
+    losers.iter().all(|l| matches!(l.what, Candidate::Atom(_) | Candidate::Shared(_) | Candidate::Exchange(_) | Candidate::Lanes))
 }
