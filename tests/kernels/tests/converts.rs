@@ -242,7 +242,7 @@ fn product_of_an_accumulator(tables: &Tables<'_>, arch: &str, dtype: &str, bits:
     let (m, n, k) = (16u32, 16u32, 64u32);
     let source = format!(
         "#acc = {}
-func @chain(%X: memref<{m}x{k}x{dtype}, #gmem> {{align = 16}}, %B: memref<{n}x{k}x{dtype}, #gmem> {{align = 16}}, %C: memref<{m}x{n}xf32, #gmem> {{align = 16}}) {{threads = {threads}}} {{
+func @chain(%X: memref<{m}x{k}x{dtype}, #gmem> {{align = 16}}, %B: memref<{n}x{k}x{dtype}, #gmem> {{align = 8}}, %C: memref<{m}x{n}xf32, #gmem> {{align = 16}}) {{threads = {threads}}} {{
   %z = constant 0.0 : tensor<{m}x{n}xf32>
   %sb = alloc_tensor : tensor<{n}x{k}x{dtype}, #smem>
   copy %B[0, 0], %sb : memref<{n}x{k}x{dtype}, #gmem> -> tensor<{n}x{k}x{dtype}, #smem>
