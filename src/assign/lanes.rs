@@ -39,7 +39,7 @@ struct Sides<'f> {
 impl<'f> Sides<'f> {
     fn new(from: &'f Fragment, to: &'f Fragment) -> Result<Self, Reject> {
         let element_bits = from.shape.bits;
-        if element_bits > 32 || element_bits < 8 {
+        if !(8..=32).contains(&element_bits) {
             return Err(Reject::Element { element_bits });
         }
         if from.shape != to.shape {
