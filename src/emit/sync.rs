@@ -82,18 +82,24 @@ pub type WantedSteps<'t> = heapless::Vec<Wanted<'t>, STEPS>;
 const OPEN: usize = 64;
 /// Most different steps between two operations.
 const STEPS: usize = 8;
+/// Most pairs of kinds that one operation orders.
+const SETTLED: usize = 16;
 
-/// Accesses that nothing has ordered yet.
+/// Kinds of accesses, by their numbers: as many as a word has bits.
+type Kinds = u32;
+
+/// Accesses that later ones may have to be ordered after.
 #[derive(Clone, Debug, Default)]
 pub struct Open {
-    list: heapless::Vec<Touched, OPEN>,
+    /// Each with the kinds of later accesses that something orders after it.
+    list: heapless::Vec<(Touched, Kinds), OPEN>,
 }
 
 impl Open {
     /// Adds what `other` has open.
     pub fn join(&mut self, other: &Self) -> Result<(), StepError> {
-        for &t in &other.list {
-            self.add(t)?;
+        for &(t, behind) in &other.list {
+            self.add(t, behind)?;
         }
         Ok(())
     }
@@ -101,25 +107,26 @@ impl Open {
     /// Whether anything is open that `other` has not.
     #[must_use]
     pub fn exceeds(&self, other: &Self) -> bool {
-        self.list.iter().any(|t| !other.list.contains(t))
+        self.list.iter().any(|(t, behind)| !other.list.iter().any(|(o, known)| o == t && known & !behind == 0))
     }
 
-    fn add(&mut self, touched: Touched) -> Result<(), StepError> {
-        if self.list.contains(&touched) {
+    fn add(&mut self, touched: Touched, behind: Kinds) -> Result<(), StepError> {
+        if let Some((_, known)) = self.list.iter_mut().find(|(t, _)| *t == touched) {
+            *known &= behind;
             return Ok(());
         }
-        self.list.push(touched).map_err(|_| StepError::NoAtom(Missing::Sync { producer: touched.kind.0, consumer: touched.kind.0 }))
+        self.list.push((touched, behind)).map_err(|_| StepError::NoAtom(Missing::Sync { producer: touched.kind.0, consumer: touched.kind.0 }))
     }
 
     /// Orders `accesses` after everything open that they conflict with, then opens them. The answer is what has to stand between; where it
     /// does not, this was only a rehearsal.
     pub fn meet<'t>(&mut self, tables: &Tables<'t>, arch: &Arch<'t>, accesses: &[Touched]) -> Result<WantedSteps<'t>, StepError> {
         let mut wanted: WantedSteps<'t> = heapless::Vec::new();
-        let mut settled: heapless::Vec<(AccessId, bool, Option<u8>), STEPS> = heapless::Vec::new();
+        let mut settled: heapless::Vec<(AccessId, bool, Option<u8>, AccessId), SETTLED> = heapless::Vec::new();
         let wait = tables.units.completions.iter().find(|c| arch.features.contains(&c.feature)).map(|c| c.wait);
         for now in accesses {
-            for before in &self.list {
-                if !before.conflicts(now) {
+            for (before, behind) in &self.list {
+                if !before.conflicts(now) || behind & bit(now.kind) != 0 {
                     continue;
                 }
                 let missing = StepError::NoAtom(Missing::Sync { producer: before.kind.0, consumer: now.kind.0 });
@@ -145,28 +152,43 @@ impl Open {
                     let next = later.into_iter().find_map(|later| wanted.iter().position(|w| is(w, later)));
                     add_wanted(&mut wanted, step, next).ok_or(missing)?;
                 }
-                let entry = (before.kind, before.writes, before.completion);
+                let entry = (before.kind, before.writes, before.completion, now.kind);
                 if !settled.contains(&entry) {
                     settled.push(entry).map_err(|_| missing)?;
                 }
             }
         }
-        self.list.retain(|t| !settled.contains(&(t.kind, t.writes, t.completion)));
+        // What a rule's steps order behind one access of a kind they order behind all of them, for every kind that asks for no more.
+        self.list.retain_mut(|(t, behind)| {
+            let key = (t.kind, t.writes, t.completion);
+            let mut over = false;
+            for (.., consumer) in settled.iter().filter(|(kind, writes, completion, _)| (*kind, *writes, *completion) == key) {
+                let done = rule(arch, t.kind, *consumer).map_or(&[][..], |r| r.steps);
+                let rules = || arch.sync.iter().filter(|r| r.producer == t.kind);
+                let met = rules().filter(|r| covers(done, r.steps)).fold(0, |kinds, r| kinds | bit(r.consumer));
+                over |= rules().all(|r| met & bit(r.consumer) != 0);
+                *behind |= met;
+                if done.iter().any(|step| Some(step.atom) == wait) {
+                    t.completion = None;
+                }
+            }
+            !over
+        });
         for &t in accesses {
-            self.add(t)?;
+            self.add(t, 0)?;
         }
         Ok(wanted)
     }
 
     /// Whether an access of a kind is open.
     pub fn has(&self, kind: AccessId) -> bool {
-        self.list.iter().any(|t| t.kind == kind)
+        self.list.iter().any(|(t, _)| t.kind == kind)
     }
 
     /// The completion objects that nothing has waited for, each once. From here on they have been.
     pub fn take_waits(&mut self) -> heapless::Vec<u8, OPEN> {
         let mut out = heapless::Vec::new();
-        for t in &mut self.list {
+        for (t, _) in &mut self.list {
             if let Some(number) = t.completion.take()
                 && !out.contains(&number)
             {
@@ -181,11 +203,21 @@ impl Open {
         let done = rule(arch, producer, consumer).map_or(&[][..], |r| r.steps);
         let over = |kind: AccessId| {
             let mut rules = arch.sync.iter().filter(|r| r.producer == kind && !r.steps.is_empty()).peekable();
-            rules.peek().is_some() && rules.all(|r| r.steps.iter().all(|step| done.iter().any(|d| d.atom == step.atom && d.immediates == step.immediates)))
+            rules.peek().is_some() && rules.all(|r| covers(done, r.steps))
         };
         // What completes on an object of its own has not been waited for.
-        self.list.retain(|t| t.completion.is_some() || !over(t.kind));
+        self.list.retain(|(t, _)| t.completion.is_some() || !over(t.kind));
     }
+}
+
+/// The kind's bit; none beyond a word's: such a kind is ordered anew each time.
+fn bit(kind: AccessId) -> Kinds {
+    1u32.checked_shl(u32::from(kind.0)).unwrap_or(0)
+}
+
+/// Whether all steps of `wanted` are among `done`.
+fn covers(done: &[SyncStep<'_>], wanted: &[SyncStep<'_>]) -> bool {
+    wanted.iter().all(|step| done.iter().any(|d| d.atom == step.atom && d.immediates == step.immediates))
 }
 
 /// The steps between an access of one kind and one of another, with operands as `known` gives them by atom and number.
