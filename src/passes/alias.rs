@@ -10,7 +10,7 @@
 //! the aliases have hops. What cannot be traced stays, with [`Diagnostic::LastWritten`]; a view that reaches past its
 //! allocation is reported and left as it is.
 use super::PassError;
-use super::base::{Base, Offset, base, is_allocation, is_buffer, view_offset};
+use super::base::{Base, Offset, base, is_allocation, is_buffer, leads, view_offset};
 use super::context::{Context, edit};
 use super::diagnostic::Diagnostic;
 use super::handed;
@@ -220,8 +220,8 @@ fn carried(cx: &mut Context<'_, '_, '_>, op: Op) -> Result<(), PassError> {
         if !is_buffer(&ty) {
             continue;
         }
-        let (before, after) = (base(program, value.init), base(program, yielded));
-        let kept = after.is_at(value.argument) || (before == after && matches!(before.offset, Offset::Const(_)));
+        let before = base(program, value.init);
+        let kept = leads(program, yielded, value.argument, &before, |_| None);
         let of = program.type_of(value.init);
         // What an outer loop carries is that loop's business, and may be settled later.
         let known = is_allocation(program, before.root) || is_carried(program, before.root);

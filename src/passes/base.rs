@@ -83,6 +83,46 @@ pub(super) fn base(program: &Program<'_, '_>, value: Value) -> Base {
     at
 }
 
+/// Choices that are followed at once, and values looked at behind one.
+const OPEN: usize = 16;
+const LOOKED: usize = 64;
+
+/// Whether a value is `argument` or the part `before`, whichever way it was chosen: by conditions, through names. `handed` says what a value is
+/// that a loop's other region handed on.
+pub(super) fn leads(program: &Program<'_, '_>, value: Value, argument: Value, before: &Base, handed: impl Fn(Value) -> Option<Value>) -> bool {
+    let mut open = heapless::Vec::<Value, OPEN>::new();
+    if open.push(value).is_err() {
+        return false;
+    }
+    for _ in 0..LOOKED {
+        let Some(value) = open.pop() else { return true };
+        let at = base(program, value);
+        if at.is_at(argument) || (at == *before && matches!(at.offset, Offset::Const(_))) {
+            continue;
+        }
+        if at.offset != Offset::Const(0) {
+            return false;
+        }
+        let next = match program.def(at.root) {
+            Def::Result(op, _) if program.role(op) == OpRole::Select => [program.operand(op, 1), program.operand(op, 2)],
+            Def::Result(op, number) if program.role(op) == OpRole::If => {
+                let yielded =
+                    |region| program.entry(op, region).and_then(|block| program.terminator(block)).and_then(|end| program.operand(end, usize::from(number)));
+                [yielded(0), yielded(1)]
+            }
+            _ => match handed(at.root) {
+                Some(value) => [Some(value); 2],
+                None => return false,
+            },
+        };
+        let [Some(first), Some(second)] = next else { return false };
+        if open.push(first).is_err() || (second != first && open.push(second).is_err()) {
+            return false;
+        }
+    }
+    false
+}
+
 /// What a pipeline region takes as an argument: its operands one for one, if they are of the arguments' types.
 fn given(program: &Program<'_, '_>, op: Op, (block, number): (Block, u16)) -> Option<Value> {
     if program.is_stage(op) || program.arguments(block).count() != program.operand_count(op) {

@@ -8,7 +8,7 @@
 //! A result of a pipeline region of one stage is the second of these. Two buffers that change places are none of these and stay.
 use super::PassError;
 use super::alias::{is_carried, of_role, set_offset};
-use super::base::{Base, Offset, base, is_allocation, is_buffer};
+use super::base::{Offset, base, is_allocation, is_buffer, leads};
 use super::context::{Context, edit};
 use super::dead_args::drop_given;
 use crate::ir::{Block, Def, Op, Program, Value};
@@ -55,8 +55,13 @@ fn taken(cx: &mut Context<'_, '_, '_>, op: Op, decides: Block, works: Block, num
     if !is_buffer(&ty) || !program.same_type(&of, &ty) {
         return Ok(());
     }
-    let (before, after) = (base(program, init), around(program, decides, works, back));
-    let kept = after.is_at(argument) || (before == after && matches!(before.offset, Offset::Const(_)));
+    let before = base(program, init);
+    // What the deciding region handed to the working one.
+    let handed = |value: Value| {
+        let number = program.arguments(works).position(|argument| argument == value)?;
+        program.terminator(decides).and_then(|end| program.operand(end, number.saturating_add(1)))
+    };
+    let kept = leads(program, back, argument, &before, handed);
     // What an outer loop carries is that loop's business, and may be settled later.
     if !kept || !(is_allocation(program, before.root) || is_carried(program, before.root)) {
         return Ok(());
@@ -73,18 +78,6 @@ fn taken(cx: &mut Context<'_, '_, '_>, op: Op, decides: Block, works: Block, num
     // Handed on, it now comes from outside.
     cx.push(op)?;
     cx.changed(op)
-}
-
-/// What the working region gives back, followed through what the deciding one handed to it.
-fn around(program: &Program<'_, '_>, decides: Block, works: Block, value: Value) -> Base {
-    let last = base(program, value);
-    let Some(number) = program.arguments(works).position(|argument| argument == last.root) else { return last };
-    let handed = program.terminator(decides).and_then(|end| program.operand(end, number.saturating_add(1)));
-    let Some(first) = handed.map(|value| base(program, value)) else { return last };
-    match first.then(last.offset) {
-        Some(whole) => whole,
-        None => last,
-    }
 }
 
 /// A buffer that a region of `op` passes out as `result`, by a name from outside of `op`, if there is one or can be one.

@@ -411,3 +411,79 @@ use %_1 : {B}
         &[],
     );
 }
+
+#[test]
+fn a_choice_between_names_of_what_is_carried_is_no_choice() {
+    // Of itself, of the allocation, through a view, by `select` and by `if`, at any depth.
+    becomes(
+        &format!(
+            "%a = alloc_tensor : {B}
+%r = scf.for %i = 0 to %n step 1 iter_args(%b = %a) -> {B} {{
+  %v = view %b : {B}
+  %y = select %c, %b, %v : {B}
+  %z = select %d, %y, %a : {B}
+  %o = scf.if %c -> {B} {{
+    scf.yield %z : {B}
+  }} else {{
+    scf.yield %v : {B}
+  }}
+  use %o : {B}
+  scf.yield %o : {B}
+}}
+use %r : {B}
+"
+        ),
+        &format!(
+            "%a = alloc_tensor : {B}
+scf.for %i = 0 to %n step 1 {{
+  %v = view %a : {B}
+  %o = scf.if %c -> {B} {{
+    scf.yield %a : {B}
+  }} else {{
+    scf.yield %v : {B}
+  }}
+  use %a : {B}
+}}
+use %a : {B}
+"
+        ),
+        &[],
+    );
+    becomes(
+        &format!(
+            "%a = alloc_tensor : {B}
+%r = scf.while (%p = %a) : ({B}) -> ({B}) {{
+  %s = select %d, %p, %a : {B}
+  scf.condition(%c) %s : {B}
+}} do {{
+^bb0(%q: {B}):
+  %t = select %d, %a, %q : {B}
+  use %t : {B}
+  scf.yield %t : {B}
+}}
+use %r : {B}
+"
+        ),
+        &format!("%a = alloc_tensor : {B}\nscf.while () : () -> () {{\n  scf.condition(%c)\n}} do {{\n  use %a : {B}\n}}\nuse %a : {B}\n"),
+        &[],
+    );
+}
+
+#[test]
+fn a_choice_of_another_part_stays() {
+    stays(
+        &format!(
+            "%a = alloc_tensor : tensor<128xf16, #smem>
+%v = view %a : {B}
+%w = view %a {{offset = 64}} : {B}
+%r = scf.for %i = 0 to %n step 1 iter_args(%b = %v) -> {B} {{
+  %z = select %d, %b, %w : {B}
+  use %z : {B}
+  scf.yield %z : {B}
+}}
+use %r : {B}
+"
+        ),
+        &[LOST, LOST],
+    );
+}
