@@ -440,7 +440,8 @@ impl Parser<'_, '_, '_> {
             if close != 0 {
                 self.take(Lexeme::Char(close))?;
             }
-            for token in scales {
+            for token in &scales {
+                let token = *token;
                 let value = self.value(token)?;
                 let pushed = self.program.push_operand(op, value, UseKind::Main);
                 self.put(pushed, token)?;
