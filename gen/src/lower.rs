@@ -201,6 +201,8 @@ fn more(more: &model::More) -> t::MatrixMore<'static> {
                 writes: own.writes,
                 reads: own.reads,
                 fetched: own.fetched,
+                stores: own.stores,
+                a: own.a,
             })
         }),
     }

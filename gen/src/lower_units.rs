@@ -38,7 +38,8 @@ pub fn units(model: &HwModel) -> t::Units<'static> {
             cells: layout(cells),
             tuple: layout(tuple),
             packed: fact.entry.packed,
-            load_atoms: loads(model, &fact.entry.loads),
+            load_atoms: moves(model, &fact.entry.loads),
+            store_atoms: moves(model, &fact.entry.stores),
             loads: (text(&fact.entry.loads.0), text(&fact.entry.loads.1)),
             stores: (text(&fact.entry.stores.0), text(&fact.entry.stores.1)),
             status: fact.status,
@@ -87,8 +88,9 @@ pub(crate) fn atoms(units: &t::Units<'static>, features: &[t::FeatureId]) -> Vec
     let moves = copies.flat_map(|m| [m.atom].into_iter().chain(m.last.iter().map(|s| s.atom)).collect::<Vec<_>>());
     let own = |c: &t::CompletionObject<'static>| [c.init, c.expect, c.wait].into_iter().chain(c.publish.iter().map(|s| s.atom)).collect::<Vec<_>>();
     let frames = units.tensor_memories.iter().filter(|m| features.contains(&m.feature)).flat_map(|m| [m.enter, m.leave, m.around]).flatten().map(|s| s.atom);
-    let loads = units.tensor_moves.iter().filter(|m| features.contains(&m.feature)).flat_map(|m| [Some(m.load_atoms.0), m.load_atoms.1]).flatten();
-    moves.chain(frames).chain(loads).chain(units.completions.iter().filter(|c| features.contains(&c.feature)).flat_map(own)).collect()
+    let between = units.tensor_moves.iter().filter(|m| features.contains(&m.feature)).flat_map(|m| [m.load_atoms, m.store_atoms]);
+    let between = between.flat_map(|(usual, one)| [Some(usual), one]).flatten();
+    moves.chain(frames).chain(between).chain(units.completions.iter().filter(|c| features.contains(&c.feature)).flat_map(own)).collect()
 }
 
 /// The facts that belong to some of `features`; `atom` says the new number of an atom.
@@ -114,7 +116,10 @@ pub fn select(units: &t::Units<'static>, features: &[t::FeatureId], atom: impl F
                 .tensor_moves
                 .iter()
                 .filter(|d| has(&d.feature))
-                .map(|m| t::TensorMove { load_atoms: (atom(m.load_atoms.0), m.load_atoms.1.map(&atom)), ..*m }),
+                .map(|m| {
+                    let new = |(usual, one): (t::AtomId, Option<t::AtomId>)| (atom(usual), one.map(&atom));
+                    t::TensorMove { load_atoms: new(m.load_atoms), store_atoms: new(m.store_atoms), ..*m }
+                }),
         ),
         shapes: list(units.shapes.iter().filter(|d| has(&d.feature)).copied()),
         order_limits: list(units.order_limits.iter().filter(|d| has(&d.feature)).copied()),
@@ -203,7 +208,7 @@ fn operand_tile(fact: &Fact<s::OperandTile>, tile: &Tile, mode: &'static t::Swiz
 }
 
 /// The atoms that load, and with one register.
-fn loads(model: &HwModel, (usual, one): &(crate::schema::Name, String)) -> (t::AtomId, Option<t::AtomId>) {
+fn moves(model: &HwModel, (usual, one): &(crate::schema::Name, String)) -> (t::AtomId, Option<t::AtomId>) {
     let find = |name: &crate::schema::Name| model.atom_names.get(name).map(t::AtomId);
     let one = crate::schema::Name { value: one.clone(), span: usual.span };
     (find(usual).unwrap_or(t::AtomId(0)), find(&one))
@@ -232,6 +237,7 @@ fn memory(model: &HwModel, fact: &Fact<s::TensorMemory>) -> t::TensorMemory<'sta
         leave: steps(&e.leave),
         around: steps(&e.around),
         shared_bytes: e.shared_bytes,
+        sources: list(fact.sources.iter().copied()),
     }
 }
 

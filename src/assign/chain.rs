@@ -82,9 +82,14 @@ impl Chooser<'_, '_, '_, '_> {
 
     /// A candidate of a product by its number.
     pub(super) fn candidate(&self, given: &Given, number: usize) -> Option<Product> {
-        let Setting { tables, arch, wave, warps, .. } = self.setting;
+        self.candidate_in(&self.setting, given, number)
+    }
+
+    /// The same for a group of another size.
+    pub(super) fn candidate_in(&self, setting: &Setting<'_>, given: &Given, number: usize) -> Option<Product> {
+        let Setting { tables, arch, wave, warps, .. } = *setting;
         let (swapped, number) = (number % 2 == 1, number / 2);
-        let per_atom = per_atom(&self.setting);
+        let per_atom = per_atom(setting);
         let have = arch.atoms.get(number.checked_div(per_atom)?)?;
         let along_m = u8::try_from(number.checked_rem(per_atom)?).ok()?;
         let atom = tables.atom(have.atom).filter(|atom| atom.class == AtomClass::Matrix)?;
@@ -98,7 +103,8 @@ impl Chooser<'_, '_, '_, '_> {
             return None;
         }
         if atom.tensor().is_some() {
-            return super::tensor::tensor_product(&self.setting, have.atom, atom, tile, widths, usize::from(along_m));
+            let known = self.before_conversion(op, 0).and_then(|(source, _)| self.plan.fragment_of(source)).map(|(_, known)| known);
+            return super::tensor::tensor_product(setting, (have.atom, atom), tile, widths, usize::from(along_m), known);
         }
         let alone = warps.checked_sub(together(atom, shape.d)?)?;
         let split = (along_m, alone.checked_sub(along_m)?);

@@ -63,7 +63,8 @@ impl Chooser<'_, '_, '_, '_> {
         };
         let stays = [a, b].map(|input| self.stays(op, input));
         let home = self.accumulator_home(op);
-        let fetches = if home.is_some_and(|(_, carrier)| carrier.is_none()) { w.loop_trips.max(1) } else { 1 };
+        let fetches = if home.is_some_and(|(_, carrier, _)| carrier.is_none()) { w.loop_trips.max(1) } else { 1 };
+        let starts = home.is_some_and(|(.., stored)| stored);
         // Cost of the products themselves and of the registers they hold: known without looking at any movement.
         let own = |product: &Product| {
             let each = u32::from(product.cycles).saturating_mul(w.matrix_cycle).saturating_add(w.instruction);
@@ -86,9 +87,13 @@ impl Chooser<'_, '_, '_, '_> {
                 false => inputs.saturating_add(beside).saturating_sub(pool(shape_a)).saturating_add(output.saturating_sub(pool(d))),
             };
             let cost = product.count().saturating_mul(each).saturating_mul(w.loop_trips.max(1)).saturating_add(held.saturating_mul(w.register));
-            // Loads from tensor memory stand behind the loop that carries the sum, if one does; else behind each product.
+            // Loads from tensor memory stand behind the loop that carries the sum, if one does; else behind each product. So do stores of its start before
+            // it. A is stored for each product.
             let fetched = product.tensor.map_or(0, |t| output.checked_shr(u32::from(t.registers)).unwrap_or(0));
-            let cost = cost.saturating_add(fetched.saturating_mul(w.instruction).saturating_mul(fetches));
+            let moved = fetched.saturating_mul(if starts { 2 } else { 1 }).saturating_mul(fetches);
+            let given = product.tensor_a.map_or(0, |t| u32::from(product.a.registers()).checked_shr(u32::from(t.registers)).unwrap_or(0));
+            let moved = moved.saturating_add(given.saturating_mul(w.loop_trips.max(1)));
+            let cost = cost.saturating_add(moved.saturating_mul(w.instruction));
             cost.saturating_add(over.saturating_mul(w.register).saturating_mul(OVERFULL))
         };
         let pooled = |product: &Product| {
@@ -99,9 +104,12 @@ impl Chooser<'_, '_, '_, '_> {
         let given = self.given(op).ok_or(PlanError::Unsupported(op))?;
         let columns = tensor::memory(tables, arch).map_or(0, |memory| u32::from(memory.columns));
         let mut fewest = None;
-        let may_stay = home.is_some();
         self.order.clear();
         let mut why = self.why_unscaled(op).unwrap_or(PlanError::NoMatrixAtom(op));
+        if let Some((atom, form, (warps, needed))) = self.out_of_reach(op) {
+            self.plan.lose(Loser { op, what: Candidate::Tensor(atom, form), why: Reject::Reach { warps, needed }, cost: 0 });
+            why = PlanError::TensorReach { op, warps, needed };
+        }
         let kept = (self.plan.losers.len(), self.plan.losers_dropped);
         // Inputs of more registers than a tuple has come slice by slice, from a pool that holds no more of them at once: the last resort on a machine.
         // What the assembler would expand is no machine instruction: only where there is none.
@@ -121,11 +129,8 @@ impl Chooser<'_, '_, '_, '_> {
                         self.plan.lose(Loser { op, what, why: Reject::Descriptor, cost: 0 });
                         continue;
                     };
-                    let need = u32::from(loads.columns).saturating_add(scales);
-                    if !may_stay {
-                        self.plan.lose(Loser { op, what, why: Reject::Accumulator, cost: 0 });
-                        continue;
-                    }
+                    let a = product.tensor_a.map_or(0, |a| u32::from(a.columns));
+                    let need = u32::from(loads.columns).saturating_add(a).saturating_add(scales);
                     if need > columns {
                         fewest = fewest.filter(|least: &(u32, u32)| least.0 <= need).or(Some((need, scales)));
                         self.plan.lose(Loser { op, what, why: Reject::Columns { need, have: columns }, cost: 0 });

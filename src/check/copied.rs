@@ -108,9 +108,7 @@ fn room(tables: &Tables<'_>, arch: &Arch<'_>, plan: &Plan<'_>, p: &ProductPlan, 
     }
     let apart = |from: u16, many: u16| end <= u32::from(from) || u32::from(from).saturating_add(u32::from(many)) <= first;
     for other in plan.products.iter() {
-        if let (Some(loads), Some(place)) = (other.product.tensor, other.tensor)
-            && !apart(place.first, loads.columns)
-        {
+        if super::tensor::held(other).into_iter().flatten().any(|(from, many)| first < from.saturating_add(many) && from < end) {
             return Err(wrong);
         }
         for (k, theirs) in (0u8..).zip(other.copied) {

@@ -72,9 +72,10 @@
 //!
 //! 9c. *Accumulators in tensor memory.* The instruction descriptor's word, taken apart by the table's fields, says the product's shape,
 //!     types and orders. Block `ic` of the result stands `n` columns behind the one before it, its rows in the lanes that the table's tile
-//!     says, all inside the allocation, which is as large as one may be, and apart from other accumulators. C begins with zeros and
-//!     nothing else reads it. Load `i` of warp `w` begins at the cell of `F(first register of i, lane 0, w)`; where the table's form puts
-//!     lane l's register, it reads the cell of `F(p, l, w)`, in a lane that warp w reaches.
+//!     says, all inside the allocation, which is as large as one may be, and apart from everything else there. C begins with zeros and
+//!     nothing else reads it, or it is stored as it is distributed. Load `i` of warp `w` begins at the cell of `F(first register of i, lane 0, w)`; where the table's form puts
+//!     lane l's register, it reads the cell of `F(p, l, w)`, in a lane that warp w reaches. Stores of C's
+//!     start are the same ones the other way; stores of A alike, block `ia` of A with as many neighbours of its depth in a cell as it has room for.
 //!
 //! 9g. *Block scales.* For each row m of an instance and each run of its depth, all of that run's kappa(k) lie in one run of the program's, and
 //!     where the table puts (m, run), moved by what the plan's immediates for the block move, the tile of scales holds (rho(m), that run); alike

@@ -5,8 +5,8 @@ use super::violation::Violation;
 use crate::compile::Compiled;
 use crate::emit::step::{Purpose, Slot, Step};
 use crate::ir::Program;
-use crate::plan::{End, MovePlan, Plan, ProductPlan};
-use lanebook_tables::{AccessId, Arch, Isa, Role, Space, SyncStep, Tables};
+use crate::plan::{End, MovePlan, Plan, ProductPlan, TensorLoads};
+use lanebook_tables::{AccessId, Arch, Isa, Role, Space, SyncStep, Tables, TensorOperand};
 
 /// Most loops of a kernel.
 const LOOPS: usize = 4;
@@ -47,6 +47,7 @@ pub fn steps(tables: &Tables<'_>, plan: &Plan<'_>, steps: &[Step]) -> Result<Ord
     let look = Look { tables, arch, isa, plan, steps };
     look.counts()?;
     look.fetched()?;
+    look.stored()?;
     super::copied::counted(plan, steps)?;
     let loops = steps.iter().filter(|s| s.purpose != Purpose::Label && s.atom == isa.branch_if).count();
     if loops > LOOPS {
@@ -249,8 +250,12 @@ impl Look<'_> {
         }
         let Some(movement) = atom.movement.as_ref() else {
             let (Some(shape), true) = (atom.matrix, atom.more.is_some_and(|more| !more.shared.is_empty())) else {
-                if let Some(place) = out.first_mut() {
-                    *place = self.load_of(step).and_then(|p| self.accumulator(p, false));
+                let [first, second, _] = &mut out;
+                *first = self.load_of(step).and_then(|p| self.in_tensor(p, false, |own| Some(own.reads), false));
+                // What a store fills is not said by the step: whatever it can be.
+                if let Some((p, a, start)) = self.store_of(step) {
+                    *first = self.in_tensor(p, true, |own| Some(own.stores), true).filter(|_| a);
+                    *second = self.in_tensor(p, false, |own| Some(own.stores), true).filter(|_| start);
                 }
                 return Ok(out);
             };
@@ -264,8 +269,10 @@ impl Look<'_> {
                 let a = given.and_then(|given| self.plan.allocs.get(usize::from(given.alloc))).ok_or(stray)?;
                 *place = Some(Access { bytes: (a.offset, a.bytes), kind: how.access, writes: false, signal, moved: None });
             }
-            if let Some(place) = out.get_mut(2) {
-                *place = self.accumulator(product, true).map(|access| Access { signal, ..access });
+            let [first, _, last] = &mut out;
+            *last = self.in_tensor(product, false, |own| Some(own.writes), true).map(|access| Access { signal, ..access });
+            if let Some(access) = self.in_tensor(product, true, |own| own.a, false) {
+                *first = Some(Access { signal, ..access });
             }
             return Ok(out);
         };
@@ -355,11 +362,48 @@ impl Look<'_> {
         self.plan.products.iter().filter(|p| p.op.index() == usize::from(step.origin)).find(loads)
     }
 
-    /// A product's accumulators as something that is accessed: columns, above all bytes of shared memory.
-    fn accumulator(&self, p: &ProductPlan, writes: bool) -> Option<Access> {
+    /// The product that a step stores something to tensor memory for: A, its accumulator's start, or either.
+    fn store_of(&self, step: &Step) -> Option<(&ProductPlan, bool, bool)> {
+        let does = |loads: Option<TensorLoads>| {
+            let form = loads.and_then(|loads| self.tables.units.tensor_moves.get(usize::from(loads.form)));
+            form.is_some_and(|form| form.store_atoms.0 == step.atom || form.store_atoms.1 == Some(step.atom))
+        };
+        let p = self.plan.products.iter().find(|p| p.op.index() == usize::from(step.origin) && p.tensor.is_some())?;
+        let (a, start) = (does(p.product.tensor_a), does(p.product.tensor.filter(|_| p.tensor.is_some_and(|place| place.stored))));
+        (a || start).then_some((p, a, start))
+    }
+
+    /// A product's accumulators, or its A, as something that is accessed: columns, above all bytes of shared memory.
+    fn in_tensor(&self, p: &ProductPlan, a: bool, kind: impl Fn(&TensorOperand<'_>) -> Option<AccessId>, writes: bool) -> Option<Access> {
         let own = self.tables.atom(p.product.atom)?.tensor()?;
-        let bytes = (COLUMNS | u32::from(p.tensor?.first), u32::from(p.product.tensor?.columns));
-        Some(Access { bytes, kind: if writes { own.writes } else { own.reads }, writes, signal: None, moved: None })
+        let [sums, factors] = super::tensor::held(p);
+        let (first, columns) = if a { factors? } else { sums? };
+        Some(Access { bytes: (COLUMNS | first, columns), kind: kind(own)?, writes, signal: None, moved: None })
+    }
+
+    /// There are as many stores to tensor memory as it takes.
+    fn stored(&self) -> Result<(), Violation> {
+        for p in self.plan.products.iter() {
+            let count = |loads: Option<TensorLoads>, registers: u16| loads.map_or(0, |l| u32::from(registers).checked_shr(u32::from(l.registers)).unwrap_or(0));
+            let starts = p.tensor.is_some_and(|place| place.stored);
+            let a = count(p.product.tensor_a, p.product.a.registers());
+            let start = count(p.product.tensor.filter(|_| starts), p.product.c.registers());
+            // Of A alone, of the start alone, of either.
+            let (mut only_a, mut only_start, mut either) = (0u32, 0u32, 0u32);
+            for (_, for_a, for_start) in self.steps.iter().filter(|s| s.purpose != Purpose::Label).filter_map(|s| self.store_of(s)).filter(|(q, ..)| q.op == p.op) {
+                let counter = match (for_a, for_start) {
+                    (true, false) => &mut only_a,
+                    (false, _) => &mut only_start,
+                    (true, true) => &mut either,
+                };
+                *counter = counter.saturating_add(1);
+            }
+            let (want, found) = (a.saturating_add(start), only_a.saturating_add(only_start).saturating_add(either));
+            if want != found || only_a > a || only_start > start {
+                return Err(Violation::Count { op: p.op, atom: p.product.atom, want, found });
+            }
+        }
+        Ok(())
     }
 
     /// Registers that loads from tensor memory fill are not touched before the wait for them, and there are as many loads as it takes.

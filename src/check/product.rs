@@ -30,8 +30,8 @@ enum From<'p> {
     Registers { layout: &'p LayoutRef<'p>, pitch: u64, registers: u32 },
     /// In a tile in shared memory, as a descriptor says.
     Shared(&'p Described<'p>),
-    /// In tensor memory: block after block of the result, rows and columns as they stand there.
-    Tensor(&'p ProductPlan),
+    /// In tensor memory: block after block, rows and columns as they stand there.
+    Tensor(super::tensor::Blocks),
 }
 
 /// An element as the unit finds it.
@@ -71,8 +71,8 @@ impl Side<'_> {
                 }
                 Some(Found { element, place: (lane, bit, warp) })
             }
-            From::Tensor(plan) => {
-                let element = super::tensor::element(&plan.product, block, (row, col));
+            From::Tensor(blocks) => {
+                let element = blocks.element(block, (row, col));
                 Some(Found { element, place: (0, 0, warp) })
             }
             From::Shared(described) => {
@@ -103,6 +103,11 @@ fn copy_lanes(layout: &LayoutRef<'_>, copy: u32) -> Option<u32> {
 /// The run of the depth that has one scale.
 fn run_of(k: u32, run: u64) -> Option<u32> {
     k.checked_div(u32::try_from(run).ok()?)
+}
+
+/// The bits of a cell of tensor memory.
+fn cell_bits(tables: &Tables<'_>, plan: &Plan<'_>) -> u32 {
+    tables.arch(plan.arch).and_then(|arch| crate::unit::tensor::memory(tables, arch).ok()).map_or(0, |memory| memory.cell_bits.into())
 }
 
 /// Reads the descriptor of an operand in shared memory, in a frame of its own.
@@ -155,8 +160,13 @@ pub(super) fn product(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Pla
             if Some(f.value) != value {
                 return Err(misplaced);
             }
-            if p.product.tensor.is_some() && k >= 2 {
-                *side = Some(Side { from: From::Tensor(p), fragment: &f.fragment, number: k, together: p.product.together, swapped: false });
+            let stands = match k {
+                0 if p.product.tensor_a.is_some() => Some(super::tensor::Blocks::factors(&p.product, cell_bits(tables, plan)).ok_or(refuse)?),
+                2 | 3 if p.product.tensor.is_some() => Some(super::tensor::Blocks::sums(&p.product)),
+                _ => None,
+            };
+            if let Some(blocks) = stands {
+                *side = Some(Side { from: From::Tensor(blocks), fragment: &f.fragment, number: k, together: p.product.together, swapped: false });
                 continue;
             }
             // D's layout is C's: it may be said once. The table has the instance with the most columns; its rows are as far apart in others.

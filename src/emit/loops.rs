@@ -31,6 +31,7 @@ impl Context<'_, '_, '_, '_> {
                 self.hold(result, reg)?;
             }
         }
+        self.store_carried(op, open)?;
         self.prepare_inside(&parts)?;
         // The counter, the bound and the step.
         self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
@@ -91,6 +92,7 @@ impl Context<'_, '_, '_, '_> {
         for _ in 0..4 {
             let mut end = open.clone();
             for inner in self.program.inside(op) {
+                self.rehearse_store(op, inner, &mut end)?;
                 self.meet(inner, &mut end, false)?;
                 self.rehearse_exchange(inner, &mut end)?;
                 self.rehearse_fetch(op, inner, &mut end)?;

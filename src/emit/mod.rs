@@ -33,6 +33,7 @@ mod tensor;
 mod text;
 mod tiled;
 mod tiles;
+mod transfer;
 mod walk;
 
 pub use completion::{Completion, MAX_COMPLETIONS};

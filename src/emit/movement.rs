@@ -122,8 +122,8 @@ impl Context<'_, '_, '_, '_> {
                 let _ = out.push(Touched { from, to: from.saturating_add(tile.bytes), dealt: 0, kind, writes: false, completion: None });
             }
         }
-        if let Some(accumulator) = self.touched_in_tensor(product, false) {
-            let _ = out.push(accumulator);
+        for touched in self.touched_in_tensor(product) {
+            let _ = out.push(touched);
         }
     }
 

@@ -153,18 +153,23 @@ impl Open {
                     add_wanted(&mut wanted, step, next).ok_or(missing)?;
                 }
                 let entry = (before.kind, before.writes, before.completion, now.kind);
-                if !settled.contains(&entry) {
+                // Without a barrier, where other rules have one, what this rule brings is for these bytes alone.
+                let whole = last.is_some() || !arch.sync.iter().any(|r| r.producer == before.kind && r.steps.iter().any(|s| s.barrier));
+                if whole && !settled.contains(&entry) {
                     settled.push(entry).map_err(|_| missing)?;
                 }
             }
         }
         // What a rule's steps order behind one access of a kind they order behind all of them, for every kind that asks for no more.
         self.list.retain_mut(|(t, behind)| {
+            let before = *t;
             let key = (t.kind, t.writes, t.completion);
+            let of_its_kind = settled.iter().filter(|(kind, writes, completion, _)| (*kind, *writes, *completion) == key).map(|(.., consumer)| *consumer);
+            let own = accesses.iter().filter(|now| before.conflicts(now)).map(|now| now.kind);
             let mut over = false;
-            for (.., consumer) in settled.iter().filter(|(kind, writes, completion, _)| (*kind, *writes, *completion) == key) {
-                let done = rule(arch, t.kind, *consumer).map_or(&[][..], |r| r.steps);
-                let rules = || arch.sync.iter().filter(|r| r.producer == t.kind);
+            for consumer in of_its_kind.chain(own) {
+                let done = rule(arch, before.kind, consumer).map_or(&[][..], |r| r.steps);
+                let rules = || arch.sync.iter().filter(|r| r.producer == before.kind);
                 let met = rules().filter(|r| covers(done, r.steps)).fold(0, |kinds, r| kinds | bit(r.consumer));
                 over |= rules().all(|r| met & bit(r.consumer) != 0);
                 *behind |= met;

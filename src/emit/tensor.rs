@@ -1,15 +1,15 @@
-//! Accumulators in tensor memory: the frame of a kernel that has some, products into them, and their way into registers.
+//! Accumulators in tensor memory: the frame of a kernel that has some, and products into them.
 //!
 //! One thread issues a product's instructions and has them arrive at a completion object; all threads wait for it, so that tiles in shared
-//! memory are free again and the accumulator is whole. Each warp fetches the lanes that it reaches.
+//! memory are free again and the accumulator is whole. Each warp fetches the lanes that it reaches, and stores what begins there.
 
 use super::completion::Completion;
 use super::context::{Address, Context, EmitError};
-use super::step::{MAX_ARGS, Missing, Purpose, Slot, StepError, int, slot};
-use super::sync::{Open, Touched, between, push_known, rule};
-use crate::expr::{BitColumn, Combine, ExprId, Place, Reg, Variable, from_bits};
+use super::step::{MAX_ARGS, Missing, Purpose, Slot, StepError, slot};
+use super::sync::{Open, between, push_known, rule};
+use crate::expr::{ExprId, Place, Reg, Variable};
 use crate::ir::Op;
-use crate::plan::{InTensor, ProductPlan, TensorLoads};
+use crate::plan::{InTensor, ProductPlan};
 use crate::unit::tensor;
 use lanebook_tables::{AccessId, Atom, AtomId, FrameOperand, FrameStep, IndexOp, Role, TensorMemory, TensorOperand};
 
@@ -33,6 +33,11 @@ pub struct TensorFrame {
 }
 
 impl TensorFrame {
+    /// The allocation's start.
+    pub(super) fn base(&self) -> Option<ExprId> {
+        self.base.map(|(node, _)| node)
+    }
+
     /// An atom's operand, as the tables say what it is.
     fn operand(&self, steps: &[FrameStep<'_>], atom: AtomId, number: usize) -> Option<Slot> {
         let step = steps.iter().find(|step| step.atom == atom)?;
@@ -48,20 +53,13 @@ impl TensorFrame {
     }
 }
 
-/// Distances between keys of a product's prepared registers: addresses of accumulators, and the instruction descriptor.
+/// Distances between keys of a product's prepared registers: addresses of accumulators, and the instruction descriptor. Those of A, where it
+/// is in tensor memory, have the key of its descriptors elsewhere.
 pub(super) const ACCUMULATOR: u8 = 2;
 pub(super) const INSTRUCTION: u8 = 3;
-/// Tensor memory's columns among the places of accesses, above all of shared memory.
-const COLUMNS: u32 = 1 << 31;
-
-/// The columns of a product's accumulators, as a place that an access touches.
-fn columns(loads: &TensorLoads, place: &InTensor) -> (u32, u32) {
-    let first = COLUMNS | u32::from(place.first);
-    (first, first.saturating_add(u32::from(loads.columns)))
-}
 
 impl<'t> Context<'_, 't, '_, '_> {
-    fn tensor_memory(&self, op: Op) -> Result<&'t TensorMemory<'t>, EmitError> {
+    pub(super) fn tensor_memory(&self, op: Op) -> Result<&'t TensorMemory<'t>, EmitError> {
         tensor::memory(self.machine.tables, self.machine.arch).map_err(|_| EmitError::Unplanned(op))
     }
 
@@ -118,7 +116,7 @@ impl<'t> Context<'_, 't, '_, '_> {
     }
 
     /// Whether a loop that carries an accumulator has gone round before: its counter is above its start.
-    fn is_later(&mut self, carrier: Op) -> Result<Reg, EmitError> {
+    pub(super) fn is_later(&mut self, carrier: Op) -> Result<Reg, EmitError> {
         let parts = self.program.counted_loop(carrier).ok_or(EmitError::Unplanned(carrier))?;
         let lower = match self.index_value(carrier, parts.lower, None)? {
             Some(node) => slot(self.compute(node, Place::Vector)?),
@@ -137,36 +135,32 @@ impl<'t> Context<'_, 't, '_, '_> {
         let (base, _) = frame.base.ok_or(unplanned)?;
         let each = u32::from(plan.product.shape.n);
         let blocks = u32::from(loads.columns).checked_div(each).ok_or(unplanned)?;
+        self.prepare_columns((number, ACCUMULATOR), base, (place.first, each, blocks))?;
+        if let Some(a) = plan.product.tensor_a {
+            let memory = self.tensor_memory(plan.op)?;
+            let each = plan.product.blocked_a(memory.cell_bits).and_then(|blocks| blocks.columns()).ok_or(unplanned)?;
+            let blocks = u32::from(a.columns).checked_div(each).ok_or(unplanned)?;
+            self.prepare_columns((number, 0), base, (place.first_a, each, blocks))?;
+        }
+        self.prepare_transfers(plan)?;
+        self.prepare_scales(plan, &place, base)
+    }
+
+    /// Addresses of a tile's blocks: from its first column on, so many columns each.
+    fn prepare_columns(&mut self, (op, side): (u16, u8), base: ExprId, (first, each, blocks): (u16, u32, u32)) -> Result<(), EmitError> {
         for block in 0..blocks {
             self.steps.purpose = if block == 0 { Purpose::FirstAddress } else { Purpose::FurtherAddress };
-            let column = u32::from(place.first).saturating_add(block.saturating_mul(each));
+            let column = u32::from(first).saturating_add(block.saturating_mul(each));
             let node = if column == 0 { base } else { self.arena.op_const(IndexOp::Add, base, u64::from(column))? };
             let reg = self.compute(node, Place::Vector)?;
-            self.prepared(number, ACCUMULATOR, block, reg)?;
+            self.prepared(op, side, block, reg)?;
         }
-        self.prepare_scales(plan, &place, base)
+        Ok(())
     }
 
     pub(super) fn prepared(&mut self, op: u16, side: u8, key: u32, reg: Reg) -> Result<(), EmitError> {
         let capacity = u32::try_from(self.addresses.capacity()).unwrap_or(u32::MAX);
         self.addresses.push(Address { op, side, key: Some((key, 0, 0)), reg }).map_err(|_| EmitError::Capacity { capacity })
-    }
-
-    /// The accesses of a product to its accumulators: by the unit, and by the loads that fetch them.
-    pub(super) fn touched_in_tensor(&self, plan: &ProductPlan, fetch: bool) -> Option<Touched> {
-        let (loads, place) = (plan.product.tensor?, plan.tensor?);
-        let own = self.machine.tables.atom(plan.product.atom)?.tensor()?;
-        let (from, to) = columns(&loads, &place);
-        Some(Touched { from, to, dealt: 0, kind: if fetch { own.reads } else { own.writes }, writes: !fetch, completion: None })
-    }
-
-    /// In a rehearsal of `around`, the loads of what is fetched inside it.
-    pub(super) fn rehearse_fetch(&self, around: Op, product: Op, open: &mut Open) -> Result<(), EmitError> {
-        let Some(plan) = self.plan.product_of(product).filter(|p| p.tensor.is_some_and(|place| place.carrier != Some(around))) else { return Ok(()) };
-        if let Some(touched) = self.touched_in_tensor(plan, true) {
-            let _ = open.meet(self.machine.tables, self.machine.arch, &[touched])?;
-        }
-        Ok(())
     }
 
     /// What a product's end orders: it is waited for at once.
@@ -186,6 +180,8 @@ impl<'t> Context<'_, 't, '_, '_> {
         let frame = self.tensor.ok_or(unplanned)?;
         let memory = self.tensor_memory(op)?;
         let (tables, arch) = (self.machine.tables, self.machine.arch);
+        self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
+        self.store_inputs(plan, place, open)?;
         let met = self.meet(op, open, true)?;
         self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
         self.steps.purpose = Purpose::Sync;
@@ -195,6 +191,7 @@ impl<'t> Context<'_, 't, '_, '_> {
         }
         self.steps.purpose = Purpose::Control;
         let first = match place.carrier {
+            _ if place.stored => frame.always,
             Some(carrier) => self.is_later(carrier)?,
             None => self.less(Slot::Int(0), Slot::Int(0))?,
         };
@@ -242,125 +239,6 @@ impl<'t> Context<'_, 't, '_, '_> {
             } else {
                 push_known(self.machine.tables, step.atom, step.immediates, &mut self.steps, |number| frame.operand(memory.around, step.atom, number))?;
             }
-        }
-        Ok(())
-    }
-
-    /// Fetches what a loop has carried in tensor memory.
-    #[inline(never)]
-    pub(super) fn fetch_carried(&mut self, carrier: Op, open: &mut Open) -> Result<(), EmitError> {
-        for k in 0..self.plan.products.len() {
-            let Some(plan) = self.plan.products.get(k).copied() else { continue };
-            if let Some(place) = plan.tensor.filter(|place| place.carrier == Some(carrier)) {
-                self.fetch(&plan, &place, open)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Fetches a product's accumulators into registers.
-    #[inline(never)]
-    fn fetch(&mut self, plan: &ProductPlan, place: &InTensor, open: &mut Open) -> Result<(), EmitError> {
-        let unplanned = EmitError::Unplanned(plan.op);
-        self.steps.origin = u16::try_from(plan.op.index()).unwrap_or(u16::MAX);
-        let own = *self.machine.tables.atom(plan.product.atom).and_then(Atom::tensor).ok_or(unplanned)?;
-        let loads = plan.product.tensor.ok_or(unplanned)?;
-        let form = self.machine.tables.units.tensor_moves.get(usize::from(loads.form)).ok_or(unplanned)?;
-        let single = u16::from(form.registers).saturating_mul(loads.count) == 1;
-        let id = form.load_atoms.1.filter(|_| single).unwrap_or(form.load_atoms.0);
-        let atom = self.machine.tables.atom(id).ok_or(unplanned)?;
-        let class = atom.operands.iter().find(|o| o.role == Role::Def).map(|o| o.class).ok_or(unplanned)?;
-        let tile = self.tile(plan.op, class, &plan.product.c)?;
-        self.hold(place.value, tile)?;
-        let touched = self.touched_in_tensor(plan, true).ok_or(unplanned)?;
-        let (tables, arch) = (self.machine.tables, self.machine.arch);
-        self.steps.purpose = Purpose::Sync;
-        let wanted = open.meet(tables, arch, &[touched])?;
-        self.carry_out(&wanted)?;
-        // A loop that never went round leaves zeros.
-        let empty = match place.carrier {
-            Some(carrier) if !self.goes_round(carrier) => {
-                self.steps.purpose = Purpose::Control;
-                let later = self.is_later(carrier)?;
-                self.steps.purpose = Purpose::Fill;
-                self.fill(tile, 0)?;
-                let (load, done) = (self.fresh_label(), self.fresh_label());
-                self.steps.purpose = Purpose::Control;
-                let (branch, branch_if) = (self.machine.isa.branch, self.machine.isa.branch_if);
-                self.frame_step(branch_if, Some(later), &[Slot::Label(load)])?;
-                self.steps.append(branch, &[Slot::Label(done)])?;
-                self.steps.label(load)?;
-                Some(done)
-            }
-            _ => None,
-        };
-        self.loads(plan, place, (id, atom), tile)?;
-        self.steps.purpose = Purpose::Sync;
-        between(tables, arch, (own.reads, own.fetched), &mut self.steps, |_, _| None)?;
-        if let Some(done) = empty {
-            self.steps.label(done)?;
-        }
-        Ok(())
-    }
-
-    /// Whether a loop certainly has an iteration.
-    fn goes_round(&self, carrier: Op) -> bool {
-        let parts = self.program.counted_loop(carrier);
-        let bounds = parts.and_then(|parts| Some((self.program.int(parts.lower)?, self.program.int(parts.upper)?)));
-        bounds.is_some_and(|(lower, upper)| lower < upper)
-    }
-
-    fn loads(&mut self, plan: &ProductPlan, place: &InTensor, (id, atom): (lanebook_tables::AtomId, &Atom<'_>), tile: Reg) -> Result<(), EmitError> {
-        let unplanned = EmitError::Unplanned(plan.op);
-        let loads = plan.product.tensor.ok_or(unplanned)?;
-        let memory = self.tensor_memory(plan.op)?;
-        let own = *self.machine.tables.atom(plan.product.atom).and_then(Atom::tensor).ok_or(unplanned)?;
-        let rows = tensor::tile_named(self.machine.tables, self.machine.arch, own.tile).map_err(|_| unplanned)?;
-        let product = &plan.product;
-        // The address of an element's cell, from the accumulators' first.
-        let cell = |e: u32| -> Option<u32> {
-            let (block, row, col) = product.in_block(e)?;
-            let column = block.checked_mul(u32::from(product.shape.n))?.checked_add(col)?;
-            tensor::row_lane(rows, row)?.checked_shl(u32::from(memory.lane_shift))?.checked_add(column)
-        };
-        self.steps.purpose = Purpose::FirstAddress;
-        let mut bits: heapless::Vec<BitColumn, 8> = heapless::Vec::new();
-        for (bit, &e) in (self.plan.wave..).zip(product.c.warp.as_slice()) {
-            let column = cell(e).ok_or(unplanned)?;
-            bits.push(BitColumn { value: self.thread, bit, column }).map_err(|_| EmitError::Capacity { capacity: 8 })?;
-        }
-        let (base, _) = self.tensor.and_then(|frame| frame.base).ok_or(unplanned)?;
-        let warps = from_bits(&mut self.arena, &bits, Combine::Add, 0)?;
-        let start = self.sum(IndexOp::Add, Some(base), Some(warps))?.ok_or(unplanned)?;
-        let all = u32::try_from(product.c.register.len()).unwrap_or(u32::MAX);
-        let each = 1u32.checked_shl(u32::from(loads.registers)).ok_or(unplanned)?;
-        let panels = product.c.shape.grid.count();
-        let count = panels.checked_shl(all).and_then(|n| n.checked_div(each)).ok_or(unplanned)?;
-        for number in 0..count {
-            let register = number.saturating_mul(each);
-            let e = product.c.element(register, 0, 0);
-            let offset = cell(e).and_then(|cell| cell.checked_add(u32::from(place.first))).ok_or(unplanned)?;
-            let node = if offset == 0 { start } else { self.arena.op_const(IndexOp::Add, start, u64::from(offset))? };
-            let address = self.compute(node, Place::Vector)?;
-            self.steps.purpose = Purpose::Move;
-            let part = Slot::Reg {
-                class: tile.class.0 as u8,
-                count: u8::try_from(each).map_err(|_| unplanned)?,
-                first: tile.first.wrapping_add(u16::try_from(register).map_err(|_| unplanned)?),
-            };
-            let mut args = [Slot::None; MAX_ARGS];
-            for (arg, operand) in args.iter_mut().zip(atom.operands) {
-                *arg = match operand.role {
-                    Role::Def => part,
-                    Role::Address => slot(address),
-                    // The first of its words; its count, and an offset that lets its parts follow each other.
-                    _ if operand.vary.is_some_and(|vary| !vary.words.is_empty()) => Slot::Int(0),
-                    _ => int(i64::from(loads.count)).ok_or(unplanned)?,
-                };
-            }
-            let used = args.get(..atom.operands.len()).ok_or(unplanned)?;
-            self.steps.append(id, used)?;
-            self.steps.purpose = Purpose::FurtherAddress;
         }
         Ok(())
     }

@@ -85,7 +85,9 @@ impl<'t> Context<'_, 't, '_, '_> {
                 if let Some(at) = innermost
                     && let Some(step) = self.stepped(op, start, at)?
                 {
-                    reg = self.own(op, reg, innermost, &tiled.global)?;
+                    // Another coordinate of the copy may begin with the same number, and stay.
+                    let kept = self.addresses.iter().any(|a| a.op == number && a.reg == reg);
+                    reg = if kept { self.copy(reg)? } else { self.own(op, reg, innermost, &tiled.global)? };
                     let owner = u16::try_from(at.op.index()).unwrap_or(u16::MAX);
                     let capacity = u32::try_from(self.advances.capacity()).unwrap_or(u32::MAX);
                     self.advances.push(Advance { owner, reg, by: None, bytes: step }).map_err(|_| EmitError::Capacity { capacity })?;

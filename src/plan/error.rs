@@ -89,6 +89,15 @@ pub enum PlanError {
         /// Columns the architecture has.
         have: u32,
     },
+    /// A warp loads and stores a part of tensor memory's lanes, by its number: no warp of the group reaches some lanes of the accumulator.
+    TensorReach {
+        /// The product.
+        op: Op,
+        /// Warps of the group.
+        warps: u32,
+        /// Warps that reach all lanes together.
+        needed: u32,
+    },
     /// Lent storage is full.
     Capacity {
         /// Which.

@@ -138,8 +138,13 @@ pub enum Reject {
         /// Columns of the product.
         columns: u16,
     },
-    /// The accumulator cannot stay in tensor memory: it does not begin with zeros, or something else needs it meanwhile.
-    Accumulator,
+    /// Lanes of tensor memory that the accumulator takes are reached by no warp of the group: each reaches a part of them by its number.
+    Reach {
+        /// Warps of the group.
+        warps: u32,
+        /// Warps that reach all lanes together.
+        needed: u32,
+    },
     /// Tensor memory has fewer columns.
     Columns {
         /// Columns wanted.

@@ -15,6 +15,7 @@ pub use fit::{Fit, Reject};
 pub use lanes::{Either, From, Gather, LanePlan, Swap};
 pub use product::Product;
 pub use scaled::{Choice, ScaleCopy, ScaleFeed, ScalePlan};
+pub(crate) use tensor::Blocked;
 pub use tensor::{InTensor, TensorLoads};
 pub use tiled::{MAP_RANK, MapPlan, TiledPlan};
 
@@ -366,8 +367,8 @@ impl Plan<'_> {
     pub fn in_tensor(&self, program: &crate::ir::Program<'_, '_>, value: Value) -> Option<&ProductPlan> {
         self.products.iter().find(|p| {
             let Some(tensor) = p.tensor else { return false };
-            let is_d = program.result(p.op, 0) == Some(value) && tensor.carrier.is_some();
-            is_d || program.operand(p.op, 2) == Some(value)
+            let (is_d, is_c) = (program.result(p.op, 0) == Some(value), program.operand(p.op, 2) == Some(value));
+            is_d && tensor.carrier.is_some() || is_c && (tensor.carrier.is_some() || !tensor.stored)
         })
     }
 

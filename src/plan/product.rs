@@ -32,6 +32,8 @@ pub struct Product {
     pub shared: [bool; 2],
     /// Where C and D are in tensor memory: how they are fetched into the registers that `c` describes.
     pub tensor: Option<TensorLoads>,
+    /// Where A is in tensor memory: how it is stored there from the registers that `a` describes.
+    pub tensor_a: Option<TensorLoads>,
     /// Cycles of one instance; 0 = not known.
     pub cycles: u16,
 }

@@ -1,18 +1,19 @@
-//! Accumulators in tensor memory.
+//! Tiles in tensor memory: accumulators, and A where a product takes it from there.
 
 use super::Product;
 use crate::ir::{Op, Value};
+use crate::map::TileShape;
 
-/// How a tile's accumulators are fetched from tensor memory into registers.
+/// How a tile goes between tensor memory and registers: an accumulator by loads, and its start or A by stores of the same form.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct TensorLoads {
     /// The form, as an index into the tables' tensor moves.
     pub form: u8,
-    /// log2 of the registers that one load fills.
+    /// log2 of the registers that one load or store moves.
     pub registers: u8,
     /// The form's count.
     pub count: u16,
-    /// Columns that all accumulators of the tile take.
+    /// Columns that the tile takes.
     pub columns: u16,
 }
 
@@ -21,27 +22,65 @@ pub struct TensorLoads {
 pub struct InTensor {
     /// The value that is fetched into registers: what the loop that carries the accumulator returns, or the product's result.
     pub value: Value,
-    /// The loop that carries it, from zeros.
+    /// The loop that carries it.
     pub carrier: Option<Op>,
+    /// It begins with what registers hold, stored before the product or its loop; else with zeros.
+    pub stored: bool,
     /// The instruction descriptor.
     pub word: u32,
     /// Its first column, from the allocation's; set by placement.
     pub first: u16,
+    /// The first column of A, where it stands there too; set by placement.
+    pub first_a: u16,
+}
+
+/// How a tile stands in tensor memory: as blocks that one instruction works on.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Blocked {
+    /// Its shape.
+    shape: TileShape,
+    /// Rows and columns of a block.
+    step: (u16, u16),
+    /// log2 of the blocks of a panel along rows and columns.
+    repeats: (u8, u8),
+    /// Panels along a row.
+    across: u8,
+    /// Elements of a cell.
+    cell: u32,
 }
 
 impl Product {
-    /// The accumulator that element `e` of the result belongs to (a number as [`Product::blocks`] gives it), and its row and column there.
-    #[must_use]
-    pub fn in_block(&self, e: u32) -> Option<(u32, u32, u32)> {
-        let shape = self.c.shape;
+    /// The accumulator's blocks.
+    pub(crate) const fn blocked_c(&self) -> Blocked {
         let ((rm, rn, _), (_, pn, _)) = (self.repeats, self.panels);
+        Blocked { shape: self.c.shape, step: (self.shape.m, self.shape.n), repeats: (rm, rn), across: pn, cell: 1 }
+    }
+
+    /// The blocks of A, in cells of so many bits.
+    pub(crate) fn blocked_a(&self, cell_bits: u8) -> Option<Blocked> {
+        let ((rm, _, rk), (_, _, pk)) = (self.repeats, self.panels);
+        let cell = u32::from(cell_bits).checked_div(u32::from(self.a.shape.bits))?;
+        Some(Blocked { shape: self.a.shape, step: (self.shape.m, self.shape.k), repeats: (rm, rk), across: pk, cell })
+    }
+}
+
+impl Blocked {
+    /// Columns of tensor memory that a block takes.
+    pub(crate) fn columns(&self) -> Option<u32> {
+        u32::from(self.step.1).checked_div(self.cell)
+    }
+
+    /// The row of a block that element `e` of the tile is in, and the column of its cell from the tile's first. Blocks are numbered as [`Product::blocks`] does.
+    pub(crate) fn cell(&self, e: u32) -> Option<(u32, u32)> {
+        let shape = self.shape;
         let mask = |bits: u8| 1u32.checked_shl(u32::from(bits)).unwrap_or(0).wrapping_sub(1);
         let (up, across) = shape.grid.at(e.checked_shr(u32::from(shape.total()))?);
         let (row, col) = (e.checked_shr(u32::from(shape.cols))? & mask(shape.rows), e & mask(shape.cols));
-        let (sm, sn) = (u32::from(self.shape.m), u32::from(self.shape.n));
-        let (m, n) = (row.checked_div(sm)?, col.checked_div(sn)?);
-        let panel = up.checked_mul(u32::from(pn))?.checked_add(across)?;
-        let block = panel.checked_shl(u32::from(rn.checked_add(rm)?))? | m.checked_shl(u32::from(rn))? | n;
-        Some((block, row.checked_rem(sm)?, col.checked_rem(sn)?))
+        let (step, (high, low)) = ((u32::from(self.step.0), u32::from(self.step.1)), self.repeats);
+        let (m, n) = (row.checked_div(step.0)?, col.checked_div(step.1)?);
+        let panel = up.checked_mul(u32::from(self.across))?.checked_add(across)?;
+        let block = panel.checked_shl(u32::from(high.checked_add(low)?))? | m.checked_shl(u32::from(low))? | n;
+        let inside = col.checked_rem(step.1)?.checked_div(self.cell)?;
+        Some((row.checked_rem(step.0)?, block.checked_mul(self.columns()?)?.checked_add(inside)?))
     }
 }

@@ -114,6 +114,18 @@ fn tensor_memory_exceeded() {
     compile("columns", "sm_100a", &products(3)).refused(1, &["tensor memory is exceeded", "672 columns", "512 at most", "source: ", "ptx", "^^^"]);
 }
 
+/// Sums in tensor memory, and fewer warps than reach all its lanes.
+#[test]
+fn lanes_that_no_warp_reaches() {
+    let text = example("gemm_mxfp8.tile");
+    compile("reached", "sm_100a", &text).fine();
+    for threads in ["32", "64"] {
+        let text = text.replace("threads = 128", &format!("threads = {threads}"));
+        let warps = if threads == "32" { "has 1" } else { "has 2" };
+        compile("unreached", "sm_100a", &text).refused(1, &["does not reach all lanes of tensor memory", "of 4 warps", "32 lanes", warps, "source: ", "ptx#9.7.16.1", "^^^"]);
+    }
+}
+
 #[test]
 fn a_product_that_no_atom_takes() {
     let text = example("gemm.tile").replace("xf16", "xi16");

@@ -55,10 +55,11 @@ fn moves(atom: &Atom, more: &More, diags: &mut Diagnostics) {
 fn operand(atom: &Atom, shape: &Matrix, what: &str, number: u8, extents: (u16, u16), diags: &mut Diagnostics) {
     let Some(operand) = atom.operands.get(usize::from(number)) else { return };
     let name = &operand.name.value;
-    let in_tensor = atom.more.as_ref().is_some_and(|more| more.tensor.is_some());
+    let tensor = atom.more.as_ref().and_then(|more| more.tensor.as_ref());
     let fits = match what {
         // The register holds an address.
-        "c" | "d" if in_tensor => operand.role == Role::Address,
+        "c" | "d" if tensor.is_some() => operand.role == Role::Address,
+        "a" if tensor.is_some_and(|tensor| tensor.a.is_some()) => operand.role == Role::Address,
         "d" => matches!(operand.role, Role::Def | Role::UseDef),
         _ => matches!(operand.role, Role::Use | Role::UseDef),
     };

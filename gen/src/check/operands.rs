@@ -113,6 +113,11 @@ fn described(atom: &Atom, name: &Name) -> bool {
     if accumulator.and_then(|d| atom.operands.get(usize::from(d))).is_some_and(|o| o.name.value == name.value) {
         return true;
     }
+    let a_in_tensor = atom.more.as_ref().and_then(|more| more.tensor.as_ref()).is_some_and(|tensor| tensor.a.is_some());
+    let a = atom.matrix.as_ref().filter(|_| a_in_tensor).and_then(|shape| atom.operands.get(usize::from(shape.a)));
+    if a.is_some_and(|o| o.name.value == name.value) {
+        return true;
+    }
     let shared = atom.more.iter().flat_map(|more| &more.shared);
     shared.filter_map(|s| atom.operands.get(usize::from(s.operand))).any(|o| o.name.value == name.value)
 }

@@ -73,6 +73,10 @@ pub struct TensorOperand {
     pub reads: AccessId,
     /// Kind of the access to the registers that they fill.
     pub fetched: AccessId,
+    /// Kind of the stores that fill tensor memory.
+    pub stores: AccessId,
+    /// A stands there too: kind of the unit's access to it.
+    pub a: Option<AccessId>,
 }
 
 /// An operand in shared memory.
@@ -185,8 +189,9 @@ pub(super) fn resolve(
         let mut find = |name: &Name| names.find(name, "operand", diags).and_then(|n| u8::try_from(n).ok()).unwrap_or_default();
         let (word, adds, one) = (find(&t.word), find(&t.adds), find(&t.one));
         let mut kind = |name: &Name| AccessId(accesses.find(name, "access kind", diags).unwrap_or_default());
-        let (writes, reads, fetched) = (kind(&t.writes), kind(&t.reads), kind(&t.fetched));
-        TensorOperand { tile: t.tile.clone(), descriptor: t.descriptor.clone(), word, adds, one, writes, reads, fetched }
+        let (writes, reads, fetched, stores) = (kind(&t.writes), kind(&t.reads), kind(&t.fetched), kind(&t.stores));
+        let a = t.a.as_ref().map(kind);
+        TensorOperand { tile: t.tile.clone(), descriptor: t.descriptor.clone(), word, adds, one, writes, reads, fetched, stores, a }
     });
     let alone = shared.is_empty() && runs.is_none() && tensor.is_none();
     (!(plain && alone)).then_some(More { span: entry.span, blocks: entry.blocks, index, scales, moves, broadcasts, shared, runs, tensor })

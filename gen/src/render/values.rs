@@ -102,7 +102,7 @@ structs! {
     OffsetField { operand, min, max, scale, on_from, on_to }
     MatrixShape { m, n, k, a, b, c, d }
     MatrixMore<'_> { blocks, index, scales, moves, broadcasts, shared, runs, tensor }
-    TensorOperand<'_> { tile, descriptor, word, adds, one, writes, reads, fetched }
+    TensorOperand<'_> { tile, descriptor, word, adds, one, writes, reads, fetched, stores, a }
     SharedOperand<'_> { operand, descriptor, access, along }
     FieldMove { by, of, bits, lanes }
     AtomCost { issue, cycles }
@@ -129,10 +129,10 @@ structs! {
     TileLayout<'_> { iters, dims, replicas, params }
     OperandTile<'_> { name, feature, major, swizzle, layout, unit, fields, takes, status, sources }
     TileField<'_> { param, field, unused }
-    TensorMemory<'_> { feature, lanes, columns, cell_bits, lane_shift, lanes_per_warp, warps, allocation, enter, leave, around, shared_bytes }
+    TensorMemory<'_> { feature, lanes, columns, cell_bits, lane_shift, lanes_per_warp, warps, allocation, enter, leave, around, shared_bytes, sources }
     FrameStep<'_> { atom, operands }
     TensorTile<'_> { name, feature, purpose, layout, second_lanes, status, sources }
-    TensorMove<'_> { name, feature, counts, registers, cells, tuple, packed, load_atoms, loads, stores, status, sources }
+    TensorMove<'_> { name, feature, counts, registers, cells, tuple, packed, load_atoms, store_atoms, loads, stores, status, sources }
     UnitShape<'_> { kind, feature, blocks, stationary, sparse, m, n, k, descriptor, status, sources }
     OrderLimit<'_> { name, feature, descriptors, blocks, operands, major, types, n, status, sources }
     MapLimit<'_> { name, feature, elements, swizzles, copies, status, sources }

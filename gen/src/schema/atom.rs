@@ -352,6 +352,10 @@ pub struct TensorOperand {
     pub reads: Name,
     /// Kind of the access to the registers that they fill.
     pub fetched: Name,
+    /// Kind of the stores that fill tensor memory.
+    pub stores: Name,
+    /// A stands there too: kind of the unit's access to it.
+    pub a: Option<Name>,
 }
 
 /// An operand in shared memory.

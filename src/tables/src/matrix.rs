@@ -45,6 +45,11 @@ pub struct TensorOperand<'a> {
     pub reads: AccessId,
     /// Kind of the lanes' access to what these loads have filled.
     pub fetched: AccessId,
+    /// Kind of the stores that fill tensor memory: an accumulator's start, or A.
+    pub stores: AccessId,
+    /// A stands in tensor memory as well: kind of the unit's access to it. Its rows are in the lanes of the accumulator's tile, its depth in
+    /// columns, as many neighbours in a cell as it has room for, lowest first.
+    pub a: Option<AccessId>,
 }
 
 /// An operand in shared memory.

@@ -277,6 +277,8 @@ pub struct TensorMemory<'a> {
     pub around: &'a [FrameStep<'a>],
     /// Bytes of shared memory for the word.
     pub shared_bytes: u16,
+    /// Where it comes from.
+    pub sources: &'a [SourceId],
 }
 
 /// What a tile in tensor memory is for.
@@ -330,6 +332,8 @@ pub struct TensorMove<'a> {
     pub packed: (u8, u8),
     /// The atoms that load, and with one register, where that is another.
     pub load_atoms: (AtomId, Option<AtomId>),
+    /// The atoms that store, alike.
+    pub store_atoms: (AtomId, Option<AtomId>),
     /// Names of the atoms that load, without and with one register; the latter empty where there is none.
     pub loads: (&'a str, &'a str),
     /// The atoms that store.

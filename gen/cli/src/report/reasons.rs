@@ -23,8 +23,8 @@ pub fn sentence(tables: &Tables<'_>, why: Reject) -> String {
         Reject::Tensor { rule, found, needed } => tensor(rule, found, needed),
         Reject::Order { limit, columns } => order(tables, limit, columns),
         Reject::Descriptor => "a matrix unit reads this tile, and no descriptor of it describes such a layout".into(),
-        Reject::Accumulator => {
-            "leaves its sums in tensor memory, and these do not begin with zeros or something else touches them before all is added up".into()
+        Reject::Reach { warps, needed } => {
+            format!("leaves its sums in lanes of tensor memory that {needed} warps reach together, each a part by its number; the group has {warps}")
         }
         Reject::Columns { need, have } => format!("needs {need} columns of tensor memory, a block has {have}"),
         Reject::Form => "addresses memory in a way that this movement cannot use".into(),

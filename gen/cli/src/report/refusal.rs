@@ -314,6 +314,20 @@ fn of_plan(tables: &Tables<'_>, arch: &Arch<'_>, program: &Program<'_, '_>, sour
                 format!("with this one {need} columns are needed{}", cite(tables, tiles.flat_map(|t| t.sources)))
             },
         ),
+        PlanError::TensorReach { op, warps, needed } => {
+            let memories = || tables.units.tensor_memories.iter().filter(|m| arch.features.contains(&m.feature));
+            let lanes = memories().next().map_or(0, |m| u32::from(m.lanes_per_warp));
+            here(
+                Problem::refused(
+                    format!(
+                        "a warp does not reach all lanes of tensor memory: of {needed} warps each loads and stores {lanes} lanes by its number, the group has {warps}"
+                    ),
+                    "use a multiple of as many threads as these warps have",
+                ),
+                op,
+                format!("its sums stand in lanes that no warp of the group reaches{}", cite(tables, memories().flat_map(|m| m.sources)))
+            )
+        }
         PlanError::Capacity { pool, capacity } => {
             Problem::refused(format!("the program is too large: more than {capacity} {}", format!("{pool:?}").to_lowercase()), "split the program")
         }

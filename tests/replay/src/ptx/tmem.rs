@@ -1,10 +1,13 @@
-//! PTX `tcgen05`: tensor memory, products into it by descriptors, and loads from it.
+//! PTX `tcgen05`: tensor memory, products into it by descriptors, loads from it and stores to it.
 //!
 //! As in the PTX document, "TensorCore 5th Generation Family Instructions": 128 lanes of 512 columns of 32 bits; an address has the lane in
 //! its upper half. Products of one thread are carried out in their order, some time: nobody else may use the cells before the
 //! phase of an mbarrier that they were committed to has been waited for and `tcgen05.fence::after_thread_sync` has followed; what
 //! they read in shared memory may not be written before the wait. A load's registers may be used after `tcgen05.wait::ld`; cells that
 //! another warp has loaded may be written again after its wait and `fence::before_thread_sync`, a barrier, and the fence after it.
+//! What a warp stores is there for itself after `tcgen05.wait::st`, and for the unit and other warps after the fence before, a barrier and the
+//! fence after it. A product whose A is an address takes it from the lanes that its accumulator's rows have, neighbours of the depth together
+//! in a cell, the lowest first.
 //! Block scales: a copy of 32 rows of 16 bytes fills four columns of 32 lanes, and the other three groups of lanes with the same; it runs in order with products that
 //! the same thread issues behind it, and must wait for those before it that read what it overwrites. A product's scale of row r stands
 //! in lane r % 32 of each group, column r / 32, in the byte that the instruction descriptor names.
@@ -13,7 +16,7 @@
 
 use std::collections::BTreeMap;
 
-use super::decode::{Decoded, Words, addr, regs, src, want};
+use super::decode::{Decoded, Words, addr, regs, src, srcs, want};
 use super::op::{Addr, Op, Reg, Src, Ty};
 use super::parse::Operand;
 use super::phase::{Done, join_map};
@@ -47,19 +50,65 @@ pub(super) enum Kind {
     Scaled,
 }
 
+/// Where a product finds A.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Factor {
+    /// In shared memory, by a descriptor.
+    Descriptor(Src),
+    /// In tensor memory, from here.
+    Cells(Addr),
+}
+
 /// An operation on tensor memory.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum TensorOp {
     Alloc { slot: Addr, columns: Src },
     Relinquish,
     Dealloc { base: Src, columns: Src },
-    Mma { kind: Kind, d: Addr, a: Src, b: Src, word: Src, scales: Option<[Addr; 2]>, adds: Src },
+    Mma { kind: Kind, d: Addr, a: Factor, b: Src, word: Src, scales: Option<[Addr; 2]>, adds: Src },
     Cp { to: Addr, from: Src },
     Commit { at: Addr },
     Ld { shape: Shape, dst: Vec<Reg>, at: Addr, split: u32 },
+    St { shape: Shape, src: Vec<Src>, at: Addr, split: u32 },
     WaitLd,
+    WaitSt,
     Before,
     After,
+}
+
+/// The shape of a load or store, registers of a lane for a count of one, and the count.
+fn shaped(w: &mut Words<'_>) -> Decoded<(Shape, usize, usize)> {
+    w.require("sync").and(w.require("aligned"))?;
+    w.require("b32")?;
+    let shape = w.pick(|x| {
+        Some(match x {
+            "32x32b" => (Shape::L32x32, 1),
+            "16x64b" => (Shape::L16x64, 1),
+            "16x128b" => (Shape::L16x128, 2),
+            "16x256b" => (Shape::L16x256, 4),
+            "16x32bx2" => (Shape::L16x32x2, 1),
+            _ => return None,
+        })
+    });
+    let (shape, each) = shape.ok_or("unknown shape of a load or store")?;
+    let count = w.pick(|x| x.strip_prefix('x').and_then(|n| n.parse::<usize>().ok())).ok_or("expected the suffix `.xN`")?;
+    Ok((shape, each, count))
+}
+
+fn filled(registers: usize, each: usize, count: usize) -> Decoded<()> {
+    if registers != count * each || !count.is_power_of_two() || registers > 128 {
+        return Err(format!("{registers} registers for .x{count}"));
+    }
+    Ok(())
+}
+
+/// How far apart the halves of a load or store are.
+fn split(operand: Option<&Operand>) -> Decoded<u32> {
+    match operand {
+        Some(Operand::Src(Src::Imm(n))) => Ok(*n as u32),
+        None => Ok(0),
+        Some(_) => Err("expected a constant".to_string()),
+    }
 }
 
 pub(super) fn decode(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
@@ -96,8 +145,9 @@ pub(super) fn decode(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
         };
         let more = if kind == Kind::Scaled { 2 } else { 0 };
         want(o, 5 + more..=5 + more)?;
+        let a = if matches!(o[1], Operand::Addr(_)) { Factor::Cells(addr(&o[1])?) } else { Factor::Descriptor(src(&o[1])?) };
         let scales = if kind == Kind::Scaled { Some([addr(&o[4])?, addr(&o[5])?]) } else { None };
-        TensorOp::Mma { kind, d: addr(&o[0])?, a: src(&o[1])?, b: src(&o[2])?, word: src(&o[3])?, scales, adds: src(&o[4 + more])? }
+        TensorOp::Mma { kind, d: addr(&o[0])?, a, b: src(&o[2])?, word: src(&o[3])?, scales, adds: src(&o[4 + more])? }
     } else if w.take("cp") {
         alone(w)?;
         w.require("32x128b")?;
@@ -112,32 +162,23 @@ pub(super) fn decode(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
         want(o, 1..=1)?;
         TensorOp::Commit { at: addr(&o[0])? }
     } else if w.take("ld") {
-        aligned(w)?;
-        w.require("b32")?;
-        let shape = w.pick(|x| {
-            Some(match x {
-                "32x32b" => (Shape::L32x32, 1),
-                "16x64b" => (Shape::L16x64, 1),
-                "16x128b" => (Shape::L16x128, 2),
-                "16x256b" => (Shape::L16x256, 4),
-                "16x32bx2" => (Shape::L16x32x2, 1),
-                _ => return None,
-            })
-        });
-        let (shape, each) = shape.ok_or("unknown shape of a load")?;
-        let count = w.pick(|x| x.strip_prefix('x').and_then(|n| n.parse::<usize>().ok())).ok_or("expected the suffix `.xN`")?;
+        let (shape, each, count) = shaped(w)?;
         let two = shape == Shape::L16x32x2;
         want(o, 2 + usize::from(two)..=2 + usize::from(two))?;
         let dst = regs(&o[0])?;
-        if dst.len() != count * each || !count.is_power_of_two() || dst.len() > 128 {
-            return Err(format!("{} registers for .x{count}", dst.len()));
-        }
-        let split = match o.get(2) {
-            Some(Operand::Src(Src::Imm(n))) => *n as u32,
-            None => 0,
-            Some(_) => return Err("expected a constant".to_string()),
-        };
-        TensorOp::Ld { shape, dst, at: addr(&o[1])?, split }
+        filled(dst.len(), each, count)?;
+        TensorOp::Ld { shape, dst, at: addr(&o[1])?, split: split(o.get(2))? }
+    } else if w.take("st") {
+        let (shape, each, count) = shaped(w)?;
+        let two = shape == Shape::L16x32x2;
+        want(o, 2 + usize::from(two)..=2 + usize::from(two))?;
+        let values = srcs(&o[1 + usize::from(two)])?;
+        filled(values.len(), each, count)?;
+        TensorOp::St { shape, src: values, at: addr(&o[0])?, split: split(o.get(1).filter(|_| two))? }
+    } else if w.take("wait::st") {
+        aligned(w)?;
+        want(o, 0..=0)?;
+        TensorOp::WaitSt
     } else if w.take("wait::ld") {
         aligned(w)?;
         want(o, 0..=0)?;
@@ -172,9 +213,11 @@ struct TensorCell {
     unknown: u8,
     /// Thread and number of the product that wrote it last; 0: none did.
     written: (u32, u64),
+    /// Warp and number of the store that filled it last, behind all products; 0: none did.
+    stored: (u32, u64),
     /// Warp and number of the load that read it last; 0: none did.
     read: (u32, u64),
-    /// Thread and number of the product that took scales from it last; 0: none did.
+    /// Thread and number of the product that took scales, or A, from it last; 0: none did.
     used: (u32, u64),
 }
 
@@ -210,6 +253,13 @@ impl TensorMemory {
     }
 }
 
+/// Where a product reads A: through a descriptor, or from a cell on.
+#[derive(Clone, Copy)]
+enum Factors {
+    Shared(u64),
+    Cells(u32),
+}
+
 /// What a warp knows of tensor memory.
 #[derive(Default)]
 pub(super) struct View {
@@ -225,6 +275,12 @@ pub(super) struct View {
     /// Loads of other warps that are done.
     heard_loads: BTreeMap<u32, u64>,
     known_loads: BTreeMap<u32, u64>,
+    /// The same of stores.
+    stores: u64,
+    stores_waited: u64,
+    stores_told: u64,
+    heard_stores: BTreeMap<u32, u64>,
+    known_stores: BTreeMap<u32, u64>,
 }
 
 impl View {
@@ -240,17 +296,21 @@ impl View {
 
     /// What warps tell each other at a barrier.
     pub fn meet(views: &mut [(u32, &mut View)]) {
-        let (mut products, mut loads) = (BTreeMap::new(), BTreeMap::new());
+        let (mut products, mut loads, mut stores) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         for (warp, view) in views.iter() {
             join_map(&mut products, &view.heard);
             join_map(&mut products, &view.known);
             join_map(&mut loads, &view.heard_loads);
             join_map(&mut loads, &view.known_loads);
             join_map(&mut loads, &BTreeMap::from([(*warp, view.told)]));
+            join_map(&mut stores, &view.heard_stores);
+            join_map(&mut stores, &view.known_stores);
+            join_map(&mut stores, &BTreeMap::from([(*warp, view.stores_told)]));
         }
         for (_, view) in views {
             join_map(&mut view.heard, &products);
             join_map(&mut view.heard_loads, &loads);
+            join_map(&mut view.heard_stores, &stores);
         }
     }
 }
@@ -361,16 +421,21 @@ impl Warp {
         let line = self.site(m).line;
         let first = on.trailing_zeros() as usize;
         match op {
-            TensorOp::Before => self.tensor.told = self.tensor.waited,
+            TensorOp::Before => (self.tensor.told, self.tensor.stores_told) = (self.tensor.waited, self.tensor.stores_waited),
             TensorOp::After => {
                 let view = &mut self.tensor;
                 join_map(&mut view.known, &view.heard);
                 join_map(&mut view.known_loads, &view.heard_loads);
+                join_map(&mut view.known_stores, &view.heard_stores);
             }
             TensorOp::WaitLd => {
                 self.full(on, "tcgen05.wait::ld")?;
                 self.tensor.loading.clear();
                 self.tensor.waited = self.tensor.loads;
+            }
+            TensorOp::WaitSt => {
+                self.full(on, "tcgen05.wait::st")?;
+                self.tensor.stores_waited = self.tensor.stores;
             }
             TensorOp::Relinquish => {
                 self.full(on, "tcgen05.relinquish_alloc_permit")?;
@@ -400,6 +465,7 @@ impl Warp {
                     for column in given.0..given.0 + given.1 {
                         let cell = *m.tensor.at(lane, column);
                         self.check_unread(&cell, "given back")?;
+                        self.check_stored(&cell, "given back")?;
                         self.check_done(&cell, self.thread(first), "given back")?;
                         *m.tensor.at(lane, column) = TensorCell::default();
                     }
@@ -426,7 +492,11 @@ impl Warp {
                     return Err(invalid("several threads issue the same product"));
                 }
                 let get = |s: &Src| Ok(self.get(m, first, *s)?.value);
-                let (a, b, word, adds) = (get(a)?, get(b)?, get(word)? as u32, get(adds)? != 0);
+                let (b, word, adds) = (get(b)?, get(word)? as u32, get(adds)? != 0);
+                let a = match a {
+                    Factor::Descriptor(at) => Factors::Shared(get(at)?),
+                    Factor::Cells(at) => Factors::Cells(self.address(m, first, *at)? as u32),
+                };
                 let d = self.address(m, first, *d)? as u32;
                 let word = Word::read(word, *kind).map_err(invalid)?;
                 let factors = match scales {
@@ -436,12 +506,17 @@ impl Warp {
                         [self.factors(m, first, of_a, word.m, word.ids[0])?, self.factors(m, first, of_b, word.n, word.ids[1])?]
                     }
                 };
-                self.product(m, first, (*kind, adds), d, [a, b], &word, &factors)?;
+                self.product(m, first, (*kind, adds), d, (a, b), &word, &factors)?;
             }
             TensorOp::Ld { shape, dst, at, split } => {
                 self.full(on, "tcgen05.ld")?;
                 let at = self.address(m, first, *at)? as u32;
                 self.load_tensor(m, *shape, dst, at, *split)?;
+            }
+            TensorOp::St { shape, src, at, split } => {
+                self.full(on, "tcgen05.st")?;
+                let at = self.address(m, first, *at)? as u32;
+                self.store_tensor(m, *shape, src, at, *split)?;
             }
         }
         Ok(())
@@ -467,6 +542,75 @@ impl Warp {
         Err(Clash::new(FaultKind::TensorOverwrite, format!("a cell of tensor memory is {verb}, and warp {warp} may still load it")))
     }
 
+    /// Faults if a store of another warp that nothing orders before, or one of this warp that is not waited for, may still fill the cell.
+    fn check_stored(&self, cell: &TensorCell, verb: &str) -> Run<()> {
+        let (warp, number) = cell.stored;
+        let over = if warp == self.index { self.tensor.stores_waited } else { self.tensor.known_stores.get(&warp).copied().unwrap_or(0) };
+        if number == 0 || over >= number {
+            return Ok(());
+        }
+        Err(Clash::new(FaultKind::TensorNotReady, format!("a cell of tensor memory is {verb}, and warp {warp} may still be storing it")))
+    }
+
+    fn store_tensor(&mut self, m: &mut Machine<'_, '_>, shape: Shape, values: &[Src], at: u32, split: u32) -> Run<()> {
+        let (row, column) = (at >> 16, at & 0xffff);
+        self.tensor.stores += 1;
+        let number = self.tensor.stores;
+        for lane in 0..LANES {
+            let thread = self.thread(lane);
+            for (r, source) in (0..).zip(values) {
+                let (dl, dc) = shape.cell(lane as u32, r, split);
+                let (l, c) = (row + dl, column + dc);
+                if l / 32 != self.index % 4 {
+                    let sentence = format!("warp {} does not reach lane {l} of tensor memory", self.index);
+                    return Err(Clash::new(FaultKind::TensorReach, sentence).by(thread));
+                }
+                m.tensor.check_allocated(c).map_err(|clash| clash.by(thread))?;
+                let cell = *m.tensor.at(l, c);
+                // Nothing says in which order two stores, or a load and a store, of one warp reach a cell before the wait for the first.
+                self.check_unread(&cell, "stored").map_err(|clash| clash.by(thread))?;
+                self.check_stored(&cell, "stored").map_err(|clash| clash.by(thread))?;
+                self.check_done(&cell, thread, "stored")?;
+                self.check_done(&TensorCell { written: cell.used, ..cell }, thread, "stored over what a product reads")?;
+                let value = self.get(m, lane, *source)?.value as u32;
+                *m.tensor.at(l, c) = TensorCell { value, stored: (self.index, number), ..TensorCell::default() };
+            }
+        }
+        Ok(())
+    }
+
+    /// The elements of A in tensor memory, (row, depth).
+    fn held_elements(&mut self, m: &mut Machine<'_, '_>, lane: usize, at: u32, ty: Ty, [rows, depth]: [u32; 2]) -> Run<Vec<f64>> {
+        let (thread, number) = (self.thread(lane), m.tensor.products + 1);
+        let (row, column, per) = (at >> 16, at & 0xffff, 32 / ty.bits());
+        let starts: &[u32] = if rows == 64 { &[0, 16] } else { &[0] };
+        if !starts.contains(&row) {
+            return Err(invalid(format!("A of {rows} rows does not begin at lane {row}")));
+        }
+        let mut out = Vec::with_capacity((rows * depth) as usize);
+        for i in 0..rows {
+            let l = row + if rows == 64 { i / 16 * 32 + i % 16 } else { i };
+            for k in 0..depth {
+                let c = column + k / per;
+                m.tensor.check_allocated(c).map_err(|clash| clash.by(thread))?;
+                let cell = m.tensor.at(l, c);
+                cell.used = (thread, number);
+                let cell = *cell;
+                if cell.written.1 == 0 && cell.stored.1 == 0 {
+                    let sentence = format!("A is read from lane {l}, column {c} of tensor memory, where nothing was written");
+                    return Err(Clash::new(FaultKind::UninitialisedTensor, sentence).by(thread));
+                }
+                self.check_stored(&cell, "read for A").map_err(|clash| clash.by(thread))?;
+                if cell.written.0 != thread {
+                    self.check_done(&cell, thread, "read for A")?;
+                }
+                let bits = u64::from(cell.value) >> (k % per * ty.bits()) & ((1 << ty.bits()) - 1);
+                out.push(value(ty, bits));
+            }
+        }
+        Ok(out)
+    }
+
     fn load_tensor(&mut self, m: &mut Machine<'_, '_>, shape: Shape, dst: &[Reg], at: u32, split: u32) -> Run<()> {
         let (row, column) = (at >> 16, at & 0xffff);
         self.tensor.loads += 1;
@@ -481,11 +625,12 @@ impl Warp {
                 }
                 m.tensor.check_allocated(c).map_err(|clash| clash.by(thread))?;
                 let cell = *m.tensor.at(l, c);
-                if cell.written.1 == 0 {
+                if cell.written.1 == 0 && cell.stored.1 == 0 {
                     let sentence = format!("nothing was written to lane {l}, column {c} of tensor memory");
                     return Err(Clash::new(FaultKind::UninitialisedTensor, sentence).by(thread));
                 }
                 self.check_done(&cell, thread, "loaded")?;
+                self.check_stored(&cell, "loaded").map_err(|clash| clash.by(thread))?;
                 m.tensor.at(l, c).read = (self.index, self.tensor.loads);
                 self.set(lane, *reg, Cell::plain(cell.value.into()));
             }
@@ -542,6 +687,7 @@ impl Warp {
                     m.tensor.check_allocated(c).map_err(|clash| clash.by(thread))?;
                     let cell = *m.tensor.at(l, c);
                     self.check_unread(&cell, "overwritten").map_err(|clash| clash.by(thread))?;
+                    self.check_stored(&cell, "overwritten").map_err(|clash| clash.by(thread))?;
                     self.check_done(&TensorCell { written: cell.used, ..cell }, thread, "overwritten by a copy")?;
                     if cell.written.0 != thread {
                         self.check_done(&cell, thread, "overwritten")?;
@@ -590,12 +736,16 @@ impl Warp {
         lane: usize,
         (kind, adds): (Kind, bool),
         at: u32,
-        [a, b]: [u64; 2],
+        (a, b): (Factors, u64),
         word: &Word,
         factors: &[Vec<f64>; 2],
     ) -> Run<()> {
         let depth = if kind == Kind::Halves { 16 } else { 32 };
-        let a = self.elements(m, lane, a, word.a, [word.m, depth], word.outer[0])?;
+        let a = match a {
+            Factors::Shared(bits) => self.elements(m, lane, bits, word.a, [word.m, depth], word.outer[0])?,
+            Factors::Cells(at) if !word.outer[0] => self.held_elements(m, lane, at, word.a, [word.m, depth])?,
+            Factors::Cells(_) => return Err(invalid("A in tensor memory has its depth along columns")),
+        };
         let b = self.elements(m, lane, b, word.b, [word.n, depth], word.outer[1])?;
         let (row, column) = (at >> 16, at & 0xffff);
         let starts: &[u32] = if word.m == 64 { &[0, 16] } else { &[0] };
@@ -611,10 +761,14 @@ impl Warp {
                 m.tensor.check_allocated(column + j).map_err(|clash| clash.by(thread))?;
                 let cell = *m.tensor.at(l, column + j);
                 self.check_unread(&cell, "written").map_err(|clash| clash.by(thread))?;
+                self.check_stored(&cell, "written").map_err(|clash| clash.by(thread))?;
+                if cell.used.0 != thread {
+                    self.check_done(&TensorCell { written: cell.used, ..cell }, thread, "written")?;
+                }
                 if cell.written.0 != thread {
                     self.check_done(&cell, thread, "written")?;
                 }
-                if adds && cell.written.1 == 0 {
+                if adds && cell.written.1 == 0 && cell.stored.1 == 0 {
                     let sentence = format!("a product is added to lane {l}, column {} of tensor memory, where nothing was written", column + j);
                     return Err(Clash::new(FaultKind::UninitialisedTensor, sentence).by(thread));
                 }
