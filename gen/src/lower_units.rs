@@ -111,16 +111,10 @@ pub fn select(units: &t::Units<'static>, features: &[t::FeatureId], atom: impl F
             ..*m
         })),
         tensor_tiles: list(units.tensor_tiles.iter().filter(|d| has(&d.feature)).copied()),
-        tensor_moves: list(
-            units
-                .tensor_moves
-                .iter()
-                .filter(|d| has(&d.feature))
-                .map(|m| {
-                    let new = |(usual, one): (t::AtomId, Option<t::AtomId>)| (atom(usual), one.map(&atom));
-                    t::TensorMove { load_atoms: new(m.load_atoms), store_atoms: new(m.store_atoms), ..*m }
-                }),
-        ),
+        tensor_moves: list(units.tensor_moves.iter().filter(|d| has(&d.feature)).map(|m| {
+            let new = |(usual, one): (t::AtomId, Option<t::AtomId>)| (atom(usual), one.map(&atom));
+            t::TensorMove { load_atoms: new(m.load_atoms), store_atoms: new(m.store_atoms), ..*m }
+        })),
         shapes: list(units.shapes.iter().filter(|d| has(&d.feature)).copied()),
         order_limits: list(units.order_limits.iter().filter(|d| has(&d.feature)).copied()),
         map_limits: list(units.map_limits.iter().filter(|d| has(&d.feature)).copied()),

@@ -43,7 +43,22 @@ impl Product {
         let b = operand_fragment(own(shape.b, tile_b, (sk, sn))?, tile_b, (rk, rn), Order::RowsFirst, (Some(warps.1), Skip(warps.0)), false)?;
         let c = accumulator_fragment(own(shape.c, tile_c, (sm, sn))?, tile_c, (rm, rn), warps, rows_first)?;
         let shared = [shape.a, shape.b].map(|number| atom.shared(number).is_some());
-        Some(Self { atom: id, shape, swapped: false, warps, together, repeats, panels, a, b, c, shared, tensor: None, tensor_a: None, cycles: atom.cost.cycles })
+        Some(Self {
+            atom: id,
+            shape,
+            swapped: false,
+            warps,
+            together,
+            repeats,
+            panels,
+            a,
+            b,
+            c,
+            shared,
+            tensor: None,
+            tensor_a: None,
+            cycles: atom.cost.cycles,
+        })
     }
 }
 

@@ -110,7 +110,22 @@ pub(super) fn tensor_product(
     let blocks = u32::from(panels.0).checked_mul(u32::from(panels.1))?.checked_shl(u32::from(rm.checked_add(rn)?))?;
     let columns = u16::try_from(blocks.checked_mul(u32::from(shape.n))?).ok()?;
     let loads = TensorLoads { form: u8::try_from(form).ok()?, registers, count, columns };
-    Some(Product { atom: id, shape, swapped: false, warps: (0, 0), together, repeats, panels, a, b, c, shared, tensor: Some(loads), tensor_a, cycles: atom.cost.cycles })
+    Some(Product {
+        atom: id,
+        shape,
+        swapped: false,
+        warps: (0, 0),
+        together,
+        repeats,
+        panels,
+        a,
+        b,
+        c,
+        shared,
+        tensor: Some(loads),
+        tensor_a,
+        cycles: atom.cost.cycles,
+    })
 }
 
 /// A tile in tensor memory: the architecture's, the lanes of its rows, its shape.

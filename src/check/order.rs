@@ -390,7 +390,9 @@ impl Look<'_> {
             let start = count(p.product.tensor.filter(|_| starts), p.product.c.registers());
             // Of A alone, of the start alone, of either.
             let (mut only_a, mut only_start, mut either) = (0u32, 0u32, 0u32);
-            for (_, for_a, for_start) in self.steps.iter().filter(|s| s.purpose != Purpose::Label).filter_map(|s| self.store_of(s)).filter(|(q, ..)| q.op == p.op) {
+            for (_, for_a, for_start) in
+                self.steps.iter().filter(|s| s.purpose != Purpose::Label).filter_map(|s| self.store_of(s)).filter(|(q, ..)| q.op == p.op)
+            {
                 let counter = match (for_a, for_start) {
                     (true, false) => &mut only_a,
                     (false, _) => &mut only_start,

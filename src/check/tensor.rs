@@ -142,13 +142,7 @@ fn start(program: &Program<'_, '_>, op: Op, place: &InTensor) -> Option<Value> {
 }
 
 /// The accumulators' columns, and their way through the program.
-fn room(
-    program: &Program<'_, '_>,
-    plan: &Plan<'_>,
-    p: &ProductPlan,
-    (memory, objects): (&TensorMemory<'_>, u32),
-    place: &InTensor,
-) -> Result<(), Violation> {
+fn room(program: &Program<'_, '_>, plan: &Plan<'_>, p: &ProductPlan, (memory, objects): (&TensorMemory<'_>, u32), place: &InTensor) -> Result<(), Violation> {
     let allocated = u32::from(plan.tensor_columns);
     let (low, high) = (u32::from(memory.allocation.0), u32::from(memory.allocation.1));
     let allowed = allocated.is_power_of_two() && low <= allocated && allocated <= high && high <= u32::from(memory.columns);

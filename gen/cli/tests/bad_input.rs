@@ -118,11 +118,12 @@ fn tensor_memory_exceeded() {
 #[test]
 fn lanes_that_no_warp_reaches() {
     let text = example("gemm_mxfp8.tile");
-    compile("reached", "sm_100a", &text).fine();
+    run_in(&folder("reached"), &["compile", "-", "--arch", "sm_100a"], &text).fine();
     for threads in ["32", "64"] {
         let text = text.replace("threads = 128", &format!("threads = {threads}"));
         let warps = if threads == "32" { "has 1" } else { "has 2" };
-        compile("unreached", "sm_100a", &text).refused(1, &["does not reach all lanes of tensor memory", "of 4 warps", "32 lanes", warps, "source: ", "ptx#9.7.16.1", "^^^"]);
+        compile("unreached", "sm_100a", &text)
+            .refused(1, &["does not reach all lanes of tensor memory", "of 4 warps", "32 lanes", warps, "source: ", "ptx#9.7.16.1", "^^^"]);
     }
 }
 

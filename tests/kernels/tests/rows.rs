@@ -255,6 +255,40 @@ fn attention_by_a_unit() {
     }
 }
 
+/// Both products by the unit that leaves its sums in tensor memory: what the first one leaves is rounded and stored as the second one's A, and the second
+/// one's sums are scaled between two turns.
+#[test]
+fn attention_in_tensor_memory() {
+    let arch = "sm_100a";
+    for (rows, keys, threads) in [(64, 64, 128), (128, 64, 128), (64, 128, 128)] {
+        let source = attention_of(rows, keys, threads);
+        let text = try_kernel_text(&source, arch).unwrap_or_else(|e| panic!("{rows} {keys} {threads}: {e}\n{source}"));
+        Assembler::of(arch).assemble(&text, arch).unwrap_or_else(|said| panic!("{said}\n{text}"));
+        let units: Vec<&str> = text.lines().filter(|l| l.contains("tcgen05.mma")).collect();
+        assert!(!text.contains("mma.sync") && !text.contains("st.shared"), "{rows} {keys} {threads}\n{text}");
+        // A in tensor memory is a second address.
+        assert!(units.iter().any(|l| l.matches('[').count() == 2), "{rows} {keys} {threads}\n{text}");
+        let run = |text: &str, keys: u32| attention(arch, (text, &kernel_maps(&source, arch)), threads, (rows, 64), 0, keys).map(|(wrong, _)| wrong);
+        assert_eq!(run(&text, 2 * keys), Ok(0), "{rows} {keys} {threads}\n{text}");
+        if rows * keys > 64 * 64 {
+            continue;
+        }
+        with_kernel(&source, arch, |program, compiled, text| {
+            check::plan(&TABLES, program, &compiled.plan).unwrap_or_else(|v| panic!("{v:?}"));
+            check::order(&TABLES, program, compiled).unwrap_or_else(|v| panic!("{v:?}\n{text}"));
+        });
+        for what in ["tcgen05.wait::st", "tcgen05.wait::ld", "tcgen05.fence::before", "tcgen05.fence::after", "tcgen05.commit", "tcgen05.st."] {
+            let less: String = text.lines().filter(|l| !l.contains(what)).map(|l| format!("{l}\n")).collect();
+            assert!(run(&less, 128).is_err(), "without {what}\n{text}");
+        }
+        // P, or the sums, stored a column on.
+        for line in text.lines().filter(|l| l.contains("tcgen05.st.")) {
+            let found = run(&text.replace(line, &line.replacen(']', "+1]", 1)), 128);
+            assert!(!matches!(found, Ok(0)), "{line}");
+        }
+    }
+}
+
 /// The checker passes what it can see of them.
 #[test]
 fn the_checker_passes() {

@@ -47,9 +47,7 @@ fn program(way: Way, (m, n): (u32, u32), threads: u32) -> String {
             "    %t = tiled_load %A[0, %k] : memref<?x?xf32, #gmem> -> {tile_a}f32>\n    %u = add %t, %t : {tile_a}f32>\n    %a = cast %u : {tile_a}f32> -> {tile_a}f16>\n"
         )
     } else {
-        format!(
-            "    copy %A[0, %k], %sa : memref<?x?xf16, #gmem> -> {tile_a}f16, #smem>\n    %a = tiled_load %sa : {tile_a}f16, #smem> -> {tile_a}f16>\n"
-        )
+        format!("    copy %A[0, %k], %sa : memref<?x?xf16, #gmem> -> {tile_a}f16, #smem>\n    %a = tiled_load %sa : {tile_a}f16, #smem> -> {tile_a}f16>\n")
     };
     let alloc = if way.doubles() { String::new() } else { format!("  %sa = alloc_tensor : {tile_a}f16, #smem>\n") };
     let sum = if way.halves() { (format!("    %h = mul %c, %half : {wide}\n"), "%h") } else { (String::new(), "%c") };

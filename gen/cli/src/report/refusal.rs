@@ -325,7 +325,7 @@ fn of_plan(tables: &Tables<'_>, arch: &Arch<'_>, program: &Program<'_, '_>, sour
                     "use a multiple of as many threads as these warps have",
                 ),
                 op,
-                format!("its sums stand in lanes that no warp of the group reaches{}", cite(tables, memories().flat_map(|m| m.sources)))
+                format!("its sums stand in lanes that no warp of the group reaches{}", cite(tables, memories().flat_map(|m| m.sources))),
             )
         }
         PlanError::Capacity { pool, capacity } => {
