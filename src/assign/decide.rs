@@ -9,7 +9,7 @@ use super::matrix::blocked;
 use super::scaled::SCALE_WAYS;
 use crate::ir::{Op, Value};
 use crate::map::{Fragment, log2_exact};
-use crate::plan::{Candidate, End, FragmentPlan, Loser, Plan, PlanError, PlanPool, Product, ProductPlan, Reject};
+use crate::plan::{Candidate, End, FragmentPlan, Loser, Plan, PlanError, PlanPool, Product, ProductPlan, Reject, stored_before};
 use crate::unit::tensor;
 use lanebook_tables::{OpRole, Space};
 
@@ -65,6 +65,7 @@ impl Chooser<'_, '_, '_, '_> {
         let home = self.accumulator_home(op);
         let fetches = if home.is_some_and(|(_, carrier, _)| carrier.is_none()) { w.loop_trips.max(1) } else { 1 };
         let starts = home.is_some_and(|(.., stored)| stored);
+        let gives = if stored_before(program, op).is_some() { 1 } else { w.loop_trips.max(1) };
         // Cost of the products themselves and of the registers they hold: known without looking at any movement.
         let own = |product: &Product| {
             let each = u32::from(product.cycles).saturating_mul(w.matrix_cycle).saturating_add(w.instruction);
@@ -88,11 +89,11 @@ impl Chooser<'_, '_, '_, '_> {
             };
             let cost = product.count().saturating_mul(each).saturating_mul(w.loop_trips.max(1)).saturating_add(held.saturating_mul(w.register));
             // Loads from tensor memory stand behind the loop that carries the sum, if one does; else behind each product. So do stores of its start before
-            // it. A is stored for each product.
+            // it. A is stored for each product, or before the loop.
             let fetched = product.tensor.map_or(0, |t| output.checked_shr(u32::from(t.registers)).unwrap_or(0));
             let moved = fetched.saturating_mul(if starts { 2 } else { 1 }).saturating_mul(fetches);
             let given = product.tensor_a.map_or(0, |t| u32::from(product.a.registers()).checked_shr(u32::from(t.registers)).unwrap_or(0));
-            let moved = moved.saturating_add(given.saturating_mul(w.loop_trips.max(1)));
+            let moved = moved.saturating_add(given.saturating_mul(gives));
             let cost = cost.saturating_add(moved.saturating_mul(w.instruction));
             cost.saturating_add(over.saturating_mul(w.register).saturating_mul(OVERFULL))
         };

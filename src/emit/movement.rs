@@ -122,7 +122,7 @@ impl Context<'_, '_, '_, '_> {
                 let _ = out.push(Touched { from, to: from.saturating_add(tile.bytes), dealt: 0, kind, writes: false, completion: None });
             }
         }
-        for touched in self.touched_in_tensor(product) {
+        for touched in self.touched_in_tensor(product).into_iter().flatten() {
             let _ = out.push(touched);
         }
     }

@@ -7,7 +7,7 @@ use super::sync::{Open, Touched, between};
 use crate::expr::{BitColumn, Combine, ExprId, Place, Reg, from_bits};
 use crate::ir::{Def, Op, Value};
 use crate::map::Fragment;
-use crate::plan::{Blocked, InTensor, ProductPlan, TensorLoads};
+use crate::plan::{Blocked, InTensor, ProductPlan, TensorLoads, stored_before};
 use crate::unit::tensor;
 use lanebook_tables::{AccessId, Atom, AtomId, IndexOp, OpRole, Role};
 
@@ -56,16 +56,10 @@ impl<'t> Context<'_, 't, '_, '_> {
     }
 
     /// The accesses of a product's unit to tensor memory.
-    pub(super) fn touched_in_tensor(&self, plan: &ProductPlan) -> heapless::Vec<Touched, 2> {
-        let mut out = heapless::Vec::new();
-        let Some(own) = self.machine.tables.atom(plan.product.atom).and_then(Atom::tensor) else { return out };
-        if let Some(part) = self.sums(plan) {
-            let _ = out.push(part.touched(own.writes, true));
-        }
-        if let (Some(part), Some(kind)) = (self.factors(plan), own.a) {
-            let _ = out.push(part.touched(kind, false));
-        }
-        out
+    pub(super) fn touched_in_tensor(&self, plan: &ProductPlan) -> [Option<Touched>; 2] {
+        let Some(own) = self.machine.tables.atom(plan.product.atom).and_then(Atom::tensor) else { return [None; 2] };
+        let sums = self.sums(plan).map(|part| part.touched(own.writes, true));
+        [sums, self.factors(plan).zip(own.a).map(|(part, kind)| part.touched(kind, false))]
     }
 
     /// In a rehearsal of `around`, the stores in front of a product inside it.
@@ -73,7 +67,8 @@ impl<'t> Context<'_, 't, '_, '_> {
         let Some((plan, place)) = self.plan.product_of(product).and_then(|p| Some((p, p.tensor?))) else { return Ok(()) };
         let Some(own) = self.machine.tables.atom(plan.product.atom).and_then(Atom::tensor) else { return Ok(()) };
         let start = self.sums(plan).filter(|_| place.stored && place.carrier != Some(around));
-        for part in start.into_iter().chain(self.factors(plan)) {
+        let factors = self.factors(plan).filter(|_| stored_before(self.program, product) != Some(around));
+        for part in start.into_iter().chain(factors) {
             let _ = open.meet(self.machine.tables, self.machine.arch, &[part.touched(own.stores, true)])?;
         }
         Ok(())
@@ -93,7 +88,8 @@ impl<'t> Context<'_, 't, '_, '_> {
     #[inline(never)]
     pub(super) fn prepare_transfers(&mut self, plan: &ProductPlan) -> Result<(), EmitError> {
         let beside = plan.tensor.is_some_and(|place| place.carrier.is_none());
-        for part in [self.sums(plan).filter(|_| beside), self.factors(plan)].into_iter().flatten() {
+        let factors = self.factors(plan).filter(|_| stored_before(self.program, plan.op).is_none());
+        for part in [self.sums(plan).filter(|_| beside), factors].into_iter().flatten() {
             let number = u16::try_from(plan.op.index()).unwrap_or(u16::MAX);
             let (count, _) = part.count().ok_or(EmitError::Unplanned(plan.op))?;
             for k in 0..count {
@@ -185,7 +181,7 @@ impl<'t> Context<'_, 't, '_, '_> {
         let unplanned = EmitError::Unplanned(plan.op);
         let operand = |k: usize| self.program.operand(plan.op, k).ok_or(unplanned);
         let (a, c) = (operand(0)?, operand(2)?);
-        if let Some(part) = self.factors(plan) {
+        if let Some(part) = self.factors(plan).filter(|_| stored_before(self.program, plan.op).is_none()) {
             self.store(plan, &part, a, open)?;
         }
         if let Some(part) = self.sums(plan).filter(|_| place.stored && place.carrier.is_none()) {
@@ -194,16 +190,32 @@ impl<'t> Context<'_, 't, '_, '_> {
         Ok(())
     }
 
-    /// Stores where accumulators begin that a loop carries in tensor memory.
+    /// Stores where accumulators begin that a loop carries in tensor memory, and each A that was there before the loop.
     #[inline(never)]
     pub(super) fn store_carried(&mut self, carrier: Op, open: &mut Open) -> Result<(), EmitError> {
         for k in 0..self.plan.products.len() {
             let Some(plan) = self.plan.products.get(k).copied() else { continue };
+            if let Some(part) = self.factors(&plan).filter(|_| stored_before(self.program, plan.op) == Some(carrier)) {
+                let a = self.program.operand(plan.op, 0).ok_or(EmitError::Unplanned(carrier))?;
+                self.store(&plan, &part, a, open)?;
+                // Without a turn no product waits for it before tensor memory is given back.
+                if !self.goes_round(carrier) {
+                    self.stored_alone(&plan)?;
+                }
+            }
             let Some(part) = self.sums(&plan).filter(|_| plan.tensor.is_some_and(|place| place.stored && place.carrier == Some(carrier))) else { continue };
             let argument = self.program.operand(plan.op, 2);
             let start = self.program.carried(carrier).find(|carried| Some(carried.argument) == argument).map(|carried| carried.init);
             self.store(&plan, &part, start.ok_or(EmitError::Unplanned(carrier))?, open)?;
         }
+        Ok(())
+    }
+
+    /// The wait for stores by the warp itself.
+    fn stored_alone(&mut self, plan: &ProductPlan) -> Result<(), EmitError> {
+        let own = *self.machine.tables.atom(plan.product.atom).and_then(Atom::tensor).ok_or(EmitError::Unplanned(plan.op))?;
+        self.steps.purpose = Purpose::Sync;
+        between(self.machine.tables, self.machine.arch, (own.stores, own.reads), &mut self.steps, |_, _| None)?;
         Ok(())
     }
 
@@ -283,7 +295,7 @@ impl<'t> Context<'_, 't, '_, '_> {
         };
         // Without a turn no product has come between the stores and the loads.
         if place.stored && place.carrier.is_some_and(|carrier| !self.goes_round(carrier)) {
-            between(tables, arch, (own.stores, own.reads), &mut self.steps, |_, _| None)?;
+            self.stored_alone(plan)?;
         }
         self.transfer(plan, &part, (id, atom), tile)?;
         self.steps.purpose = Purpose::Sync;

@@ -1,8 +1,9 @@
 //! Tiles in tensor memory: accumulators, and A where a product takes it from there.
 
 use super::Product;
-use crate::ir::{Op, Value};
+use crate::ir::{Op, Program, Value};
 use crate::map::TileShape;
+use lanebook_tables::OpRole;
 
 /// How a tile goes between tensor memory and registers: an accumulator by loads, and its start or A by stores of the same form.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -47,6 +48,16 @@ pub(crate) struct Blocked {
     across: u8,
     /// Elements of a cell.
     cell: u32,
+}
+
+/// The loop directly around a product before which its A is stored, since it was there before that loop.
+#[must_use]
+pub fn stored_before(program: &Program<'_, '_>, product: Op) -> Option<Op> {
+    let around = program.parent(product).filter(|around| program.role(*around) == OpRole::For)?;
+    let def = program.operand(product, 0).and_then(|a| program.def_op(a))?;
+    // A constant is a number: it has its registers where it is wanted.
+    let outside = program.block_of(def) == program.block_of(around) && program.role(def) != OpRole::Constant;
+    outside.then_some(around)
 }
 
 impl Product {
