@@ -52,7 +52,7 @@ pub(crate) struct Blocked {
 
 /// The loop directly around a product before which its A is stored, since it was there before that loop.
 #[must_use]
-pub fn stored_before(program: &Program<'_, '_>, product: Op) -> Option<Op> {
+pub(crate) fn stored_before(program: &Program<'_, '_>, product: Op) -> Option<Op> {
     let around = program.parent(product).filter(|around| program.role(*around) == OpRole::For)?;
     let def = program.operand(product, 0).and_then(|a| program.def_op(a))?;
     // A constant is a number: it has its registers where it is wanted.
