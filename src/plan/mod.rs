@@ -15,8 +15,8 @@ pub use fit::{Fit, Reject};
 pub use lanes::{Either, From, Gather, LanePlan, Swap};
 pub use product::Product;
 pub use scaled::{Choice, ScaleCopy, ScaleFeed, ScalePlan};
-pub use tensor::{InTensor, TensorLoads};
 pub(crate) use tensor::{Blocked, stored_before};
+pub use tensor::{InTensor, TensorLoads};
 pub use tiled::{MAP_RANK, MapPlan, TiledPlan};
 
 use crate::ir::{Op, Value};
