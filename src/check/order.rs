@@ -250,7 +250,7 @@ impl Look<'_> {
         }
         let Some(movement) = atom.movement.as_ref() else {
             let (Some(shape), true) = (atom.matrix, atom.more.is_some_and(|more| !more.shared.is_empty())) else {
-                let [first, second, _] = &mut out;
+                let [first, second, ..] = &mut out;
                 *first = self.load_of(step).and_then(|p| self.in_tensor(p, false, |own| Some(own.reads), false));
                 // What a store fills is not said by the step: whatever it can be.
                 if let Some((p, a, start)) = self.store_of(step) {
@@ -269,7 +269,7 @@ impl Look<'_> {
                 let a = given.and_then(|given| self.plan.allocs.get(usize::from(given.alloc))).ok_or(stray)?;
                 *place = Some(Access { bytes: (a.offset, a.bytes), kind: how.access, writes: false, signal, moved: None });
             }
-            let [first, _, last] = &mut out;
+            let [first, _, last, _] = &mut out;
             *last = self.in_tensor(product, false, |own| Some(own.writes), true).map(|access| Access { signal, ..access });
             if let Some(access) = self.in_tensor(product, true, |own| own.a, false) {
                 *first = Some(Access { signal, ..access });

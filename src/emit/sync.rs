@@ -165,9 +165,12 @@ impl Open {
             let before = *t;
             let key = (t.kind, t.writes, t.completion);
             let of_its_kind = settled.iter().filter(|(kind, writes, completion, _)| (*kind, *writes, *completion) == key).map(|(.., consumer)| *consumer);
-            let own = accesses.iter().filter(|now| before.conflicts(now)).map(|now| now.kind);
-            let mut over = false;
-            for consumer in of_its_kind.chain(own) {
+            let own = || accesses.iter().filter(|now| before.conflicts(now)).map(|now| now.kind);
+            // What is ordered without a barrier, where others of its kind take one, is followed by the access that it was ordered before.
+            let barrier = |r: &SyncRule<'_>| r.steps.iter().any(|s| s.barrier);
+            let mut over = arch.sync.iter().any(|r| r.producer == before.kind && barrier(r))
+                && own().any(|consumer| rule(arch, before.kind, consumer).is_some_and(|r| !barrier(r)));
+            for consumer in of_its_kind.chain(own()) {
                 let done = rule(arch, before.kind, consumer).map_or(&[][..], |r| r.steps);
                 let rules = || arch.sync.iter().filter(|r| r.producer == before.kind);
                 let met = rules().filter(|r| covers(done, r.steps)).fold(0, |kinds, r| kinds | bit(r.consumer));

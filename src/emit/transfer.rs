@@ -33,7 +33,7 @@ impl Part<'_> {
     /// The columns, as a place that an access touches.
     fn touched(&self, kind: AccessId, writes: bool) -> Touched {
         let from = COLUMNS | u32::from(self.first);
-        Touched { from, to: from.saturating_add(u32::from(self.loads.columns)), kind, writes, completion: None }
+        Touched { from, to: from.saturating_add(u32::from(self.loads.columns)), dealt: 0, kind, writes, completion: None }
     }
 
     /// Loads or stores, and registers that one moves.
