@@ -6,7 +6,7 @@ use crate::cute::intern::Record;
 use crate::cute::{Arena, equivalent};
 use crate::error::{Error, Limit, NotLinear};
 use crate::notation::ttg::parse;
-use crate::notation::{Expected, PrintError, cute, tileas, tirx, ttg, ttg_print};
+use crate::notation::{Expected, ParseError, PrintError, cute, tileas, tirx, ttg, ttg_print};
 use crate::triton::{EncodingError as E, Field, MatrixTiles, Tile, TileRequest, to_linear};
 use crate::{
     AxisId, Coord, Dims, Hw, Int, Iter, Layout, LayoutRef, Linear, Logical, NoSyms, Offset, Pad, Padding, PostMap, Profile, SymNames, SymTable, Unit, WellKnown,
@@ -100,8 +100,13 @@ impl MatrixTiles for Any {
     }
 }
 
+/// What refuses an encoding: its text, where it contradicts itself, or its linear form.
 fn refusal(text: &str, shape: &[u32]) -> E {
-    to_linear(&parse(text).unwrap_or_else(|e| panic!("{text}: {e:?}")), shape, &Any).expect_err(text)
+    match parse(text) {
+        Ok(encoding) => to_linear(&encoding, shape, &Any).expect_err(text),
+        Err(ParseError { expected: Expected::Encoding(why), .. }) => why,
+        Err(e) => panic!("{text}: {e:?}"),
+    }
 }
 
 #[test]
