@@ -552,20 +552,24 @@ impl Warp {
         Err(Clash::new(FaultKind::TensorNotReady, format!("a cell of tensor memory is {verb}, and warp {warp} may still be storing it")))
     }
 
+    /// Lane and column of the cell so far from an address: of lanes that this warp reaches, and allocated.
+    fn reached(&self, m: &Machine<'_, '_>, (lanes, columns): (u32, u32), at: u32) -> Run<(u32, u32)> {
+        let (l, c) = ((at >> 16) + lanes, (at & 0xffff) + columns);
+        if l / 32 != self.index % 4 {
+            let sentence = format!("warp {} does not reach lane {l} of tensor memory", self.index);
+            return Err(Clash::new(FaultKind::TensorReach, sentence));
+        }
+        m.tensor.check_allocated(c)?;
+        Ok((l, c))
+    }
+
     fn store_tensor(&mut self, m: &mut Machine<'_, '_>, shape: Shape, values: &[Src], at: u32, split: u32) -> Run<()> {
-        let (row, column) = (at >> 16, at & 0xffff);
         self.tensor.stores += 1;
         let number = self.tensor.stores;
         for lane in 0..LANES {
             let thread = self.thread(lane);
             for (r, source) in (0..).zip(values) {
-                let (dl, dc) = shape.cell(lane as u32, r, split);
-                let (l, c) = (row + dl, column + dc);
-                if l / 32 != self.index % 4 {
-                    let sentence = format!("warp {} does not reach lane {l} of tensor memory", self.index);
-                    return Err(Clash::new(FaultKind::TensorReach, sentence).by(thread));
-                }
-                m.tensor.check_allocated(c).map_err(|clash| clash.by(thread))?;
+                let (l, c) = self.reached(m, shape.cell(lane as u32, r, split), at).map_err(|clash| clash.by(thread))?;
                 let cell = *m.tensor.at(l, c);
                 // Nothing says in which order two stores, or a load and a store, of one warp reach a cell before the wait for the first.
                 self.check_unread(&cell, "stored").map_err(|clash| clash.by(thread))?;
@@ -612,18 +616,11 @@ impl Warp {
     }
 
     fn load_tensor(&mut self, m: &mut Machine<'_, '_>, shape: Shape, dst: &[Reg], at: u32, split: u32) -> Run<()> {
-        let (row, column) = (at >> 16, at & 0xffff);
         self.tensor.loads += 1;
         for lane in 0..LANES {
             let thread = self.thread(lane);
             for (r, reg) in (0..).zip(dst) {
-                let (dl, dc) = shape.cell(lane as u32, r, split);
-                let (l, c) = (row + dl, column + dc);
-                if l / 32 != self.index % 4 {
-                    let sentence = format!("warp {} does not reach lane {l} of tensor memory", self.index);
-                    return Err(Clash::new(FaultKind::TensorReach, sentence).by(thread));
-                }
-                m.tensor.check_allocated(c).map_err(|clash| clash.by(thread))?;
+                let (l, c) = self.reached(m, shape.cell(lane as u32, r, split), at).map_err(|clash| clash.by(thread))?;
                 let cell = *m.tensor.at(l, c);
                 if cell.written.1 == 0 && cell.stored.1 == 0 {
                     let sentence = format!("nothing was written to lane {l}, column {c} of tensor memory");
