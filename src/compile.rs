@@ -1,7 +1,7 @@
 //! The whole path in one call: program in, plan and kernel text out.
 
 use crate::assign::mover::Mover;
-use crate::assign::{Workspace, choose};
+use crate::assign::{Inserted, Workspace, choose};
 use crate::emit::step::{LoopSpan, Pattern, Step, StepError, Steps, Virtual};
 use crate::emit::{Address, Advance, Context, EmitError, Held, Index, Kernel, Lists, Lookup, Param, TextError, Thrift, parameters};
 use crate::expr::{Arena, Choice, ExprId, Node, Reg, SelectScratch, Selector, SimplifyScratch, Variable};
@@ -350,9 +350,12 @@ struct Room<'s> {
 
 /// Chooses atoms and layouts for the first function of a program, and places its shared memory.
 ///
+/// Where two uses of a register tile want it distributed in different ways, the program gets a conversion that it did not have, marked by the
+/// attribute [`INSERTED`](crate::ir::words::INSERTED).
+///
 /// # Errors
-/// Whatever keeps a plan from being made; the program is not changed.
-pub fn plan<'s>(tables: &Tables<'_>, arch: ArchId, program: &Program<'_, '_>, scratch: Scratch<'s>) -> Result<Planned<'s>, Error> {
+/// Whatever keeps a plan from being made; the program is as it was.
+pub fn plan<'s>(tables: &Tables<'_>, arch: ArchId, program: &mut Program<'_, '_>, scratch: Scratch<'s>) -> Result<Planned<'s>, Error> {
     let function = program.functions().next().ok_or(Error::NoFunction)?;
     let Scratch { mut workspace, pools, room } = scratch;
     let mut plan = pools.plan(arch);
@@ -360,11 +363,11 @@ pub fn plan<'s>(tables: &Tables<'_>, arch: ArchId, program: &Program<'_, '_>, sc
     Ok(Planned { plan, function, room })
 }
 
-/// Plans and emits the first function of a program.
+/// Plans and emits the first function of a program; it may get conversions, as in [`plan`].
 ///
 /// # Errors
-/// Whatever keeps the plan or the emission from being made; the program is not changed.
-pub fn compile<'s>(tables: &Tables<'_>, arch: ArchId, program: &Program<'_, '_>, mut scratch: Scratch<'s>) -> Result<Compiled<'s>, Error> {
+/// Whatever keeps the plan or the emission from being made; where it is the plan, the program is as it was.
+pub fn compile<'s>(tables: &Tables<'_>, arch: ArchId, program: &mut Program<'_, '_>, mut scratch: Scratch<'s>) -> Result<Compiled<'s>, Error> {
     let function = program.functions().next().ok_or(Error::NoFunction)?;
     let mut plan = scratch.pools.plan(arch);
     decide(tables, program, function, &mut plan, &mut scratch.workspace)?;
@@ -373,11 +376,18 @@ pub fn compile<'s>(tables: &Tables<'_>, arch: ArchId, program: &Program<'_, '_>,
     Ok(Compiled { plan, steps: scratch.room.finished, patterns: scratch.room.patterns, params: scratch.room.params, usage, function })
 }
 
-/// Chooses and places.
+/// Chooses and places. Where two uses of a tile want it distributed in different ways, a conversion is put between them.
 #[inline(always)]
-fn decide(tables: &Tables<'_>, program: &Program<'_, '_>, function: Op, plan: &mut Plan<'_>, workspace: &mut Workspace<'_>) -> Result<(), Error> {
-    choose(tables, plan.arch, program, function, plan, workspace)?;
-    Ok(place(tables, program, plan)?)
+fn decide(tables: &Tables<'_>, program: &mut Program<'_, '_>, function: Op, plan: &mut Plan<'_>, workspace: &mut Workspace<'_>) -> Result<(), Error> {
+    let mut inserted = Inserted::default();
+    loop {
+        let chosen = choose(tables, plan.arch, program, function, plan, workspace).and_then(|()| place(tables, program, plan));
+        let Err(error) = chosen else { return Ok(()) };
+        if !inserted.mend(program, error) {
+            inserted.take_back(program);
+            return Err(error.into());
+        }
+    }
 }
 
 /// Makes the steps of a plan.

@@ -3,7 +3,7 @@
 use super::chain::Given;
 use super::choose::{Chooser, MAX_REGISTERS, MAX_SLICED, MovementEnd, full};
 use super::evaluate::Setting;
-use super::flow::{across, spread};
+use super::flow::{RESULT, across, spread};
 use super::in_shared::MAX_UNIT_USES;
 use super::matrix::blocked;
 use super::scaled::SCALE_WAYS;
@@ -38,7 +38,7 @@ impl Chooser<'_, '_, '_, '_> {
     /// Decides what lies behind conversions: whatever nothing else decides is as on their other side.
     fn cross_conversions(&mut self) -> Result<(), PlanError> {
         while let Some((value, fragment)) = across(self.program, self.function, self.plan.fragments) {
-            spread(self.program, value, fragment, fragment.loose, self.plan.fragments)?;
+            spread(self.program, value, fragment, fragment.loose, None, self.plan.fragments)?;
         }
         Ok(())
     }
@@ -152,6 +152,8 @@ impl Chooser<'_, '_, '_, '_> {
             }
         }
         let mut best: Option<(Product, u32, (bool, u8))> = None;
+        // Of the cheapest candidate for which a conversion is missing.
+        let mut apart = None;
         let mark = self.plan.fragments.len();
         self.settled = (mark, self.units.len());
         // Cheapest first: once a total undercuts what the rest cost by themselves, they need no look.
@@ -221,15 +223,17 @@ impl Chooser<'_, '_, '_, '_> {
                 }
                 Err(e) => {
                     why = e;
+                    apart = apart.or(Some(e).filter(|e| matches!(e, PlanError::Conflict { operand: Some(_), .. })));
                     let why = if let PlanError::NoMover { why, .. } = e { why } else { Reject::Form };
                     self.plan.lose(Loser { op, what, why, cost: 0 });
                 }
             }
         }
+        let why = apart.unwrap_or(why);
         let (product, _, way) = best.ok_or(fewest.map_or(why, |(need, scales)| PlanError::TensorMemory { op, need, scales, have: columns }))?;
         let uses = self.unit_uses(op, &product, [a, b]).ok_or(why)?;
         self.units.extend_from_slice(&uses).map_err(|_| full(PlanPool::Products, MAX_UNIT_USES))?;
-        self.place_product(&product, [a, b, c, d], way.0)?;
+        self.place_product(op, &product, [a, b, c, d], way.0)?;
         self.place_scales(op, &product, way.1)?;
         let scales = self.scale_plans(op, &product, way.1)?;
         // Operands in shared memory are named when their layouts are settled.
@@ -264,7 +268,7 @@ impl Chooser<'_, '_, '_, '_> {
     /// in any case.
     #[inline(never)]
     fn price_product(&mut self, given: &Given, product: &Product, values: [Value; 4], way: (bool, u8), limit: u32) -> Result<Option<u32>, PlanError> {
-        self.place_product(product, values, way.0)?;
+        self.place_product(given.op(), product, values, way.0)?;
         self.place_scales(given.op(), product, way.1)?;
         let Some(moves) = self.total(limit)? else { return Ok(None) };
         if limit < u32::MAX && moves >= limit {
@@ -274,16 +278,16 @@ impl Chooser<'_, '_, '_, '_> {
     }
 
     #[inline(never)]
-    fn place_product(&mut self, product: &Product, [a, b, c, d]: [Value; 4], loose: bool) -> Result<(), PlanError> {
+    fn place_product(&mut self, op: Op, product: &Product, [a, b, c, d]: [Value; 4], loose: bool) -> Result<(), PlanError> {
         let [in_a, in_b] = product.shared;
         let mut is_plain = true;
         let mark = self.plan.fragments.len();
-        for (value, fragment, shared) in [(a, product.a, in_a), (b, product.b, in_b)] {
+        for (value, fragment, shared, number) in [(a, product.a, in_a, 0), (b, product.b, in_b, 1)] {
             if shared {
                 continue;
             }
             let first = self.plan.fragments.len();
-            spread(self.program, value, fragment, loose, self.plan.fragments)?;
+            spread(self.program, value, fragment, loose, Some((op, number)), self.plan.fragments)?;
             // What has the operand's own width all the way is packed in any case.
             is_plain &= self.plan.fragments.iter().skip(first).all(|f| f.fragment.shape.bits == fragment.shape.bits);
         }
@@ -292,8 +296,8 @@ impl Chooser<'_, '_, '_, '_> {
             (false, true) => self.plan.fragments.len(),
             (false, false) => mark,
         };
-        for value in [c, d] {
-            spread(self.program, value, product.c, loose, self.plan.fragments)?;
+        for (value, number) in [(c, 2), (d, RESULT)] {
+            spread(self.program, value, product.c, loose, Some((op, number)), self.plan.fragments)?;
         }
         Ok(())
     }
@@ -338,8 +342,9 @@ impl Chooser<'_, '_, '_, '_> {
                 continue;
             }
             let limit = best.filter(|_| self.plan.losers.capacity() == 0).map_or(u32::MAX, |(_, _, least)| least);
-            let cost =
-                spread(self.program, value, fragment, loose, self.plan.fragments).and_then(|()| self.cross_conversions()).and_then(|()| self.total(limit));
+            let cost = spread(self.program, value, fragment, loose, None, self.plan.fragments)
+                .and_then(|()| self.cross_conversions())
+                .and_then(|()| self.total(limit));
             self.plan.fragments.truncate(mark);
             let what = Candidate::Blocked(vector);
             match (cost.map(|cost| cost.unwrap_or(limit)), best) {
@@ -358,7 +363,7 @@ impl Chooser<'_, '_, '_, '_> {
             }
         }
         let (chosen, _, _) = best.ok_or(why)?;
-        spread(self.program, value, chosen.fragment, chosen.fragment.loose, self.plan.fragments)?;
+        spread(self.program, value, chosen.fragment, chosen.fragment.loose, None, self.plan.fragments)?;
         self.cross_conversions()
     }
 }

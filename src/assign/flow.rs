@@ -15,6 +15,9 @@ use lanebook_tables::{LayoutTrait, OpRole};
 /// Most values that wait to be looked at.
 const WAITING: usize = 64;
 
+/// In place of an operand's number: the operation's result.
+pub(crate) const RESULT: u8 = u8::MAX;
+
 /// A value that waits, and what says how it is distributed.
 #[derive(Copy, Clone)]
 struct Waiting {
@@ -51,8 +54,16 @@ impl How {
 
 /// Spreads `fragment` from `value`; new pairs are appended to `fragments`.
 ///
-/// Where element types change on the way, a narrower one is `loose` (a register an element) or packed.
-pub fn spread(program: &Program<'_, '_>, value: Value, fragment: Fragment, loose: bool, fragments: &mut VecView<FragmentPlan>) -> Result<(), PlanError> {
+/// Where element types change on the way, a narrower one is `loose` (a register an element) or packed. `reader`: the operation, and which
+/// operand of it, that wants the value so.
+pub fn spread(
+    program: &Program<'_, '_>,
+    value: Value,
+    fragment: Fragment,
+    loose: bool,
+    reader: Option<(Op, u8)>,
+    fragments: &mut VecView<FragmentPlan>,
+) -> Result<(), PlanError> {
     let mut waiting: heapless::Vec<Waiting, WAITING> = heapless::Vec::new();
     let full = PlanError::Capacity { pool: PlanPool::Worklist, capacity: WAITING as u32 };
     let mut next = Some((value, fragment, None));
@@ -60,9 +71,9 @@ pub fn spread(program: &Program<'_, '_>, value: Value, fragment: Fragment, loose
         let (value, fragment, from) = match (next.take(), waiting.pop()) {
             (Some(first), _) => first,
             (None, Some(Waiting { value, op, from, how })) => {
-                let refuse = PlanError::Conflict { op };
+                let refuse = PlanError::Conflict { op, operand: None };
                 let from = fragments.get(usize::from(from)).ok_or(refuse)?;
-                (value, how.of(program, op, &from.fragment).ok_or(refuse)?, Some(op))
+                (value, how.of(program, op, &from.fragment).ok_or(refuse)?, Some((op, from.value)))
             }
             (None, None) => return Ok(()),
         };
@@ -72,12 +83,17 @@ pub fn spread(program: &Program<'_, '_>, value: Value, fragment: Fragment, loose
         let bits = program.type_of(value).dtype.and_then(|d| program.tables().dtype(d)).map_or(fragment.shape.bits, |d| d.bits);
         let fragment = fragment.with_bits(bits, loose);
         if let Some(known) = fragments.iter().find(|f| f.value == value) {
-            let starts = program.constant(value).is_some() && from.is_some_and(|op| program.role(op) != OpRole::Matrix);
+            let starts = program.constant(value).is_some() && from.is_some_and(|(op, _)| program.role(op) != OpRole::Matrix);
             if known.fragment == fragment || starts {
                 continue;
             }
-            let at = from.or(program.def_op(value));
-            return Err(at.map_or(PlanError::Capacity { pool: PlanPool::Fragments, capacity: 0 }, |op| PlanError::Conflict { op }));
+            let place = match from {
+                Some((op, other)) => parting(program, op, (value, other)),
+                None => reader,
+            };
+            let op = place.map(|(op, _)| op).or(from.map(|(op, _)| op)).or(program.def_op(value));
+            let unknown = PlanError::Capacity { pool: PlanPool::Fragments, capacity: 0 };
+            return Err(op.map_or(unknown, |op| PlanError::Conflict { op, operand: place.map(|(_, k)| k) }));
         }
         let capacity = u32::try_from(fragments.capacity()).unwrap_or(u32::MAX);
         let here = u16::try_from(fragments.len()).unwrap_or(u16::MAX);
@@ -99,6 +115,23 @@ pub fn spread(program: &Program<'_, '_>, value: Value, fragment: Fragment, loose
         forward(program, value, &mut send);
         let sliced = shaped(program, value, &fragment, &mut send);
         result.and(sliced)?;
+    }
+}
+
+/// Before which operand of which operation a conversion could stand, where an operation joins two tiles that want different
+/// distributions; [`RESULT`]: behind its result.
+fn parting(program: &Program<'_, '_>, op: Op, (a, b): (Value, Value)) -> Option<(Op, u8)> {
+    let number = |op: Op, value: Value| program.operands(op).position(|v| v == value).and_then(|k| u8::try_from(k).ok());
+    let either = |op: Op| number(op, a).or(number(op, b)).map(|k| (op, k));
+    match program.role(op) {
+        OpRole::Reduce => Some((op, RESULT)),
+        // What is carried is one tile; what it starts from, and what an iteration hands on, may be another.
+        OpRole::For => {
+            let end = program.body(op).and_then(|body| program.terminator(body));
+            either(op).filter(|(_, k)| *k >= 3).or_else(|| either(end?))
+        }
+        OpRole::Matrix => either(op).filter(|(_, k)| *k == 2),
+        _ => either(op),
     }
 }
 
@@ -128,7 +161,7 @@ fn shaped(program: &Program<'_, '_>, value: Value, fragment: &Fragment, send: &m
     for op in reducers.chain(program.def_op(value)) {
         let Some((large, small, how)) = shaping(program, op) else { continue };
         if large == value {
-            let refuse = PlanError::Conflict { op };
+            let refuse = PlanError::Conflict { op, operand: None };
             if tile_shape(program, small).and_then(|shape| how.of(fragment, shape)).is_none() {
                 return Err(refuse);
             }

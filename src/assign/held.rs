@@ -97,7 +97,7 @@ impl Chooser<'_, '_, '_, '_> {
                 let Some(text) = text(program, value) else { continue };
                 let shape = self.shape_of(op, value)?;
                 let fragment = fragment(text, shape, self.setting.wave, self.setting.warps).map_err(|why| PlanError::Written { op, why })?;
-                spread(program, value, fragment, fragment.loose, self.plan.fragments)?;
+                spread(program, value, fragment, fragment.loose, None, self.plan.fragments)?;
             }
         }
         Ok(())

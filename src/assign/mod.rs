@@ -5,6 +5,7 @@
 //! is joint where it must be: one shared layout serves all its writers and readers, one product fixes the fragments of
 //! its three operands. Every loser keeps its reason in the [`Plan`](crate::plan::Plan).
 
+mod apart;
 pub mod candidates;
 mod chain;
 mod choose;
@@ -29,6 +30,7 @@ mod tiled;
 mod tiles;
 mod written;
 
+pub(crate) use apart::Inserted;
 pub(crate) use doer::{PACK, choose_bytes, doer, lane_exchange, lane_mover, shares};
 
 pub use choose::{MAX_PRODUCTS, Movement, Staged, Workspace, choose};

@@ -23,7 +23,7 @@ impl Chooser<'_, '_, '_, '_> {
         let Some(scales) = self.program.scales(op).filter(|_| product.tensor.is_none()) else { return Ok(()) };
         for (side, value) in scales.into_iter().enumerate() {
             let feed = self.scale_feed(op, product, side, way).ok_or(PlanError::Undecided(op))?;
-            spread(self.program, value, feed.fragment, false, self.plan.fragments)?;
+            spread(self.program, value, feed.fragment, false, None, self.plan.fragments)?;
         }
         Ok(())
     }

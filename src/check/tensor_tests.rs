@@ -17,7 +17,7 @@ fn planned<R>(text: &str, f: impl FnOnce(&Program<'_, '_>, &mut Plan<'_>) -> R) 
     verify(&mut program).expect("verifies");
     let mut room: Box<Storage<2048, 768, 1024, 256>> = Box::default();
     let id = TABLES.arch_named("sm_100a").expect("an architecture");
-    let mut planned = plan(&TABLES, id, &program, room.scratch())?;
+    let mut planned = plan(&TABLES, id, &mut program, room.scratch())?;
     Ok(f(&program, &mut planned.plan))
 }
 

@@ -19,7 +19,7 @@ fn with_plan<R>(text: &str, arch: &str, f: impl FnOnce(&Program<'_, '_>, &mut Pl
     verify(&mut program).expect("verifies");
     let mut room: Box<Storage<2048, 768, 1024, 256>> = Box::default();
     let id = TABLES.arch_named(arch).expect("an architecture");
-    let mut planned = plan(&TABLES, id, &program, room.scratch()).expect("a plan");
+    let mut planned = plan(&TABLES, id, &mut program, room.scratch()).expect("a plan");
     f(&program, &mut planned.plan)
 }
 

@@ -34,6 +34,7 @@ const WORDS: &[&str] = &[
     "nv_tileas.layout",
     "mover",
     "!ttg.async.token",
+    "inserted",
 ];
 
 /// Attribute: work items in a block, on a function.
@@ -81,6 +82,8 @@ pub const DEPTH: &str = "depth";
 pub const MOVER: &str = "mover";
 /// Type: what an operation waits for.
 pub const TOKEN: &str = "!ttg.async.token";
+/// Attribute: an operation that the program did not write.
+pub const INSERTED: &str = "inserted";
 /// Attribute: how many groups of asynchronous copies may be under way.
 pub const NUM: &str = "num";
 

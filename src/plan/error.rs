@@ -59,6 +59,8 @@ pub enum PlanError {
     Conflict {
         /// Where the second one was met.
         op: Op,
+        /// The operand of it that a conversion could stand before; 255 = behind its result, `None` = no conversion can stand between them.
+        operand: Option<u8>,
     },
     /// The layout that the program wrote for a shared tile cannot be kept to.
     Written {

@@ -7,7 +7,7 @@ fn kernel(text: &str, out: &mut impl core::fmt::Write) -> Option<()> {
     ir::verify(&mut program).ok()?;
     let mut storage = compile::KernelStorage::new();
     let arch = TABLES.arch_named("gfx950")?;
-    let compiled = compile::compile(&TABLES, arch, &program, storage.scratch()).ok()?;
+    let compiled = compile::compile(&TABLES, arch, &mut program, storage.scratch()).ok()?;
     compiled.write(&TABLES, &program, out).ok()
 }
 

@@ -37,7 +37,7 @@ fn a_kernel_computes_what_it_should() {
     let mut program = parse(pools.pools(), &tables, &text, Options::default()).expect("program");
     verify(&mut program).expect("program");
     let mut room = Box::new(Room::new());
-    let compiled = compile(&tables, id, &program, room.scratch()).expect("kernel");
+    let compiled = compile(&tables, id, &mut program, room.scratch()).expect("kernel");
     // The independent witnesses.
     check::plan(&tables, &program, &compiled.plan).expect("each element arrives");
     check::order(&tables, &program, &compiled).expect("no race");

@@ -155,7 +155,7 @@ fn plan(e: PlanError) -> (u32, Option<Op>, [i64; 3]) {
         P::NotTraced { op, operand } => (5, Some(op), [operand.into(), 0, 0]),
         P::NoMatrixAtom(op) => (6, Some(op), [0; 3]),
         P::NoMover { op, .. } => (7, Some(op), [0; 3]),
-        P::Conflict { op } => (8, Some(op), [0; 3]),
+        P::Conflict { op, .. } => (8, Some(op), [0; 3]),
         P::Undecided(op) => (9, Some(op), [0; 3]),
         P::SharedMemory { op, need, have } => (10, Some(op), [need.into(), have.into(), 0]),
         P::Capacity { capacity, .. } => (11, None, [capacity.into(), 0, 0]),

@@ -160,7 +160,7 @@ unsafe fn run(
 fn emit(room: &mut Room, text: &str, arch: ArchId, sink: Option<Sink>, maps: Option<&mut [MaybeUninit<LbTensorMap>]>) -> Result<usize, LbError> {
     let mut program = ir::parse(room.program.pools(), &TABLES, text, Options::default()).map_err(|e| LbError::of_ir(Code::Parse, e))?;
     ir::verify(&mut program).map_err(|e| LbError::of_ir(Code::Verify, e))?;
-    let compiled = compile(&TABLES, arch, &program, room.kernel.scratch()).map_err(|e| LbError::of_compile(e, &program))?;
+    let compiled = compile(&TABLES, arch, &mut program, room.kernel.scratch()).map_err(|e| LbError::of_compile(e, &program))?;
     let count = match maps {
         Some(maps) => crate::maps::describe(&program, &compiled, maps)?,
         None => 0,

@@ -21,13 +21,13 @@ pub fn measure(report: &mut Report) {
     }
     let (mut storage, mut room) = (Box::new(SmallStorage::new()), Box::new(Room::new()));
     for (name, text) in EXAMPLES {
-        let program = read(&mut storage, text);
+        let mut program = read(&mut storage, text);
         let pools = program.usage();
         let ir: usize = pools.iter().map(|pool| pool.used * pool.bytes).sum();
         let ops = pools.iter().map(|pool| pool.used).next().unwrap_or(0);
         report.held(SECTION, format!("{name}: program, {ops} operations"), ir as f64, "B", 160.0 * ops as f64, "the budget, 160 B an operation");
         for (id, arch) in archs() {
-            if compile(&TABLES, id, &program, room.scratch()).is_err() {
+            if compile(&TABLES, id, &mut program, room.scratch()).is_err() {
                 continue;
             }
             let pools = room.usage();

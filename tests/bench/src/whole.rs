@@ -42,9 +42,9 @@ pub fn read<'s, 't>(storage: &'s mut SmallStorage, text: &'t str) -> Program<'s,
 /// An architecture that cannot do it.
 pub fn with_compiled<R>(text: &str, arch: ArchId, f: impl FnOnce(&Program<'_, '_>, &Compiled<'_>) -> R) -> Result<R, String> {
     let mut storage = Box::new(SmallStorage::new());
-    let program = read(&mut storage, text);
+    let mut program = read(&mut storage, text);
     let mut room = Box::new(Room::new());
-    let compiled = compile(&TABLES, arch, &program, room.scratch()).map_err(|e| format!("{e:?}"))?;
+    let compiled = compile(&TABLES, arch, &mut program, room.scratch()).map_err(|e| format!("{e:?}"))?;
     Ok(f(&program, &compiled))
 }
 
@@ -66,12 +66,12 @@ pub fn measure(report: &mut Report) {
                 continue;
             }
             let planning = {
-                let program = read(&mut storage, text);
-                effort.nanoseconds(|_| plan(&TABLES, id, &program, scratch.scratch()).is_ok())
+                let mut program = read(&mut storage, text);
+                effort.nanoseconds(|_| plan(&TABLES, id, &mut program, scratch.scratch()).is_ok())
             };
             let whole = effort.nanoseconds(|_| {
-                let program = read(&mut storage, text);
-                let compiled = compile(&TABLES, id, &program, scratch.scratch()).expect("compiled before");
+                let mut program = read(&mut storage, text);
+                let compiled = compile(&TABLES, id, &mut program, scratch.scratch()).expect("compiled before");
                 let mut out = Gone(0);
                 compiled.write(&TABLES, &program, &mut out).expect("the sink takes everything");
                 out.0

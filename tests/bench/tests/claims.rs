@@ -45,14 +45,14 @@ fn the_lean_tables_lose_nothing() {
     assert!(asked.iter().all(|text| text != gemm.1));
     for (name, text) in [gemm, transpose, ("gemm by a tensor map", &asked[0]), ("gemm by an asynchronous copy", &asked[1])] {
         let mut storage = Box::new(SmallStorage::new());
-        let program = whole::read(&mut storage, text);
+        let mut program = whole::read(&mut storage, text);
         let mut made = 0;
         for (id, arch) in whole::archs() {
             let written = [&TABLES, &LEAN].map(|tables| {
                 let mut room = Box::new(whole::Room::new());
                 let mut text = String::new();
                 // A refusal names atoms by ids, which differ.
-                let compiled = compile(tables, id, &program, room.scratch()).ok()?;
+                let compiled = compile(tables, id, &mut program, room.scratch()).ok()?;
                 compiled.write(tables, &program, &mut text).ok().map(|()| text)
             });
             made += usize::from(written[0].is_some());

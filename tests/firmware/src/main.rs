@@ -36,7 +36,7 @@ fn compiled(name: &str, room: &mut ir::SmallStorage, kernel: &mut KernelStorage)
     let arch = TABLES.arch_named(name).ok_or("no such architecture")?;
     let mut program = ir::parse(room.pools(), &TABLES, PROGRAM, Options::default()).map_err(|_| "parse")?;
     ir::verify(&mut program).map_err(|_| "verify")?;
-    let compiled = compile(&TABLES, arch, &program, kernel.scratch()).map_err(|_| "compile")?;
+    let compiled = compile(&TABLES, arch, &mut program, kernel.scratch()).map_err(|_| "compile")?;
     let mut hash = Hash { bytes: 0, fnv: 0xcbf2_9ce4_8422_2325 };
     compiled.write(&TABLES, &program, &mut hash).map_err(|_| "write")?;
     Ok(hash)

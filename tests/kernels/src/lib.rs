@@ -35,7 +35,7 @@ pub fn with_kernel<R>(text: &str, arch: &str, f: impl FnOnce(&Program<'_, '_>, &
     let mut program = parse(pools.pools(), &TABLES, text, Options::default()).unwrap_or_else(|e| panic!("{arch}: {e:?}"));
     verify(&mut program).unwrap_or_else(|e| panic!("{arch}: {e:?}"));
     let mut room = Box::new(Room::new());
-    let compiled = compile(&TABLES, id, &program, room.scratch()).unwrap_or_else(|e| panic!("{arch}: {e:?}"));
+    let compiled = compile(&TABLES, id, &mut program, room.scratch()).unwrap_or_else(|e| panic!("{arch}: {e:?}"));
     let mut out = String::new();
     compiled.write(&TABLES, &program, &mut out).unwrap_or_else(|e| panic!("{arch}: {e:?}"));
     f(&program, &compiled, &out)
@@ -57,7 +57,7 @@ pub fn try_kernel_text(text: &str, arch: &str) -> Result<String, String> {
     let mut program = parse(pools.pools(), &TABLES, text, Options::default()).map_err(|e| format!("{e:?}"))?;
     verify(&mut program).map_err(|e| format!("{e:?}"))?;
     let mut room = Box::new(Room::new());
-    let compiled = compile(&TABLES, id, &program, room.scratch()).map_err(|e| format!("{e:?}"))?;
+    let compiled = compile(&TABLES, id, &mut program, room.scratch()).map_err(|e| format!("{e:?}"))?;
     let mut out = String::new();
     compiled.write(&TABLES, &program, &mut out).map_err(|e| format!("{e:?}"))?;
     Ok(out)

@@ -83,7 +83,7 @@ fn build(tables: &Tables<'_>, source: &str, arch: &str) -> Built {
     let mut program = parse(pools.pools(), tables, source, Options::default()).unwrap_or_else(|e| panic!("{e:?}\n{source}"));
     verify(&mut program).unwrap_or_else(|e| panic!("{e:?}\n{source}"));
     let mut room = Box::new(Room::new());
-    let compiled = compile(tables, id, &program, room.scratch()).unwrap_or_else(|e| panic!("{arch}: {e:?}\n{source}"));
+    let compiled = compile(tables, id, &mut program, room.scratch()).unwrap_or_else(|e| panic!("{arch}: {e:?}\n{source}"));
     check::plan(tables, &program, &compiled.plan).unwrap_or_else(|v| panic!("{arch}: {v:?}\n{source}"));
     check::order(tables, &program, &compiled).unwrap_or_else(|v| panic!("{arch}: {v:?}\n{source}"));
     let mut text = String::new();

@@ -17,7 +17,7 @@ fn planned<const LOSERS: usize>(text: &str, arch: &str) -> String {
     let mut program = parse(pools.pools(), &TABLES, text, Options::default()).expect("a program");
     verify(&mut program).expect("a sound program");
     let mut room = Box::new(Storage::<2048, 768, 1024, LOSERS>::new());
-    match plan(&TABLES, id, &program, room.scratch()) {
+    match plan(&TABLES, id, &mut program, room.scratch()) {
         Ok(planned) => {
             let p = &planned.plan;
             format!("{:?}\n{:?}\n{:?}\n{:?}\n{:?}", p.products, p.allocs, p.moves, p.exchanges, p.fragments)

@@ -207,7 +207,7 @@ fn a_wrong_choice_is_seen() {
         let source = example("gemm_mxfp8.tile");
         let mut program = parse(pools.pools(), &TABLES, &source, Options::default()).expect("a program");
         verify(&mut program).expect("a sound program");
-        let mut compiled = compile(&TABLES, id, &program, room.scratch()).expect("a plan");
+        let mut compiled = compile(&TABLES, id, &mut program, room.scratch()).expect("a plan");
         let plan = &mut compiled.plan;
         let whole = plan.products[0].scales;
         let mut seen = 0;
@@ -319,7 +319,7 @@ fn a_wrong_copy_is_seen() {
     let source = program(&Case { tile: (128, 256), depth: (256, 256), threads: 256, wide: false });
     let mut program = parse(pools.pools(), &TABLES, &source, Options::default()).expect("a program");
     verify(&mut program).expect("a sound program");
-    let mut compiled = compile(&TABLES, id, &program, room.scratch()).expect("a plan");
+    let mut compiled = compile(&TABLES, id, &mut program, room.scratch()).expect("a plan");
     let plan = &mut compiled.plan;
     let (whole, columns) = (plan.products[0].copied, plan.tensor_columns);
     let b = whole[1].expect("scales of B");

@@ -77,7 +77,7 @@ fn verified(case: &Case, name: &str, arch: &str) -> Result<String, String> {
     let mut program = parse(pools.pools(), &TABLES, &source, Options::default()).unwrap_or_else(|e| panic!("{e:?}\n{source}"));
     verify(&mut program).unwrap_or_else(|e| panic!("{e:?}\n{source}"));
     let mut room = Box::new(Room::new());
-    let compiled = compile(&TABLES, id, &program, room.scratch()).map_err(|e| format!("{e:?}"))?;
+    let compiled = compile(&TABLES, id, &mut program, room.scratch()).map_err(|e| format!("{e:?}"))?;
     let mut text = String::new();
     compiled.write(&TABLES, &program, &mut text).expect("text");
     let fail = |what: String| -> ! { panic!("{arch} {case:?}: {what}\n{source}\n{text}") };

@@ -94,6 +94,14 @@ impl Report<'_> {
         out
     }
 
+    /// Why an operation is there that the program did not write.
+    fn put(&self, op: lanebook::ir::Op) -> &'static str {
+        match self.program.attr(op, lanebook::ir::words::INSERTED) {
+            Some(_) => "    put here, since two uses of the tile want it distributed in different ways\n",
+            None => "",
+        }
+    }
+
     /// Both ends of every movement, the operands of every product.
     pub fn layouts(&self) -> String {
         let plan = &self.compiled.plan;
@@ -108,6 +116,7 @@ impl Report<'_> {
                 }
             } else if let Some(e) = plan.exchange_of(op) {
                 let _ = writeln!(out, "  {}: {}", self.line(op), operation(self.program, op));
+                out.push_str(self.put(op));
                 let _ = writeln!(out, "    from registers, {} a lane: {}", e.from.registers(), super::words::fragment(&e.from));
                 let _ = writeln!(out, "    over {}", self.end(End::Shared(e.alloc)));
                 let _ = writeln!(out, "    to   registers, {} a lane: {}", e.to.registers(), super::words::fragment(&e.to));
@@ -116,6 +125,7 @@ impl Report<'_> {
                 let (Some(from), Some(to)) = (self.program.operand(op, 0).and_then(of), self.program.result(op, 0).and_then(of)) else { continue };
                 let moved = (0..l.received()).filter(|word| !l.stays(*word)).count();
                 let _ = writeln!(out, "  {}: {}", self.line(op), operation(self.program, op));
+                out.push_str(self.put(op));
                 let _ = writeln!(out, "    from registers, {} a lane: {}", from.registers(), super::words::fragment(from));
                 let _ = writeln!(
                     out,

@@ -256,7 +256,7 @@ fn of_plan(tables: &Tables<'_>, arch: &Arch<'_>, program: &Program<'_, '_>, sour
             };
             here(problem, op, format!("the nearest one {}{cited}", reasons::sentence(tables, why)))
         }
-        PlanError::Conflict { op } => here(
+        PlanError::Conflict { op, .. } => here(
             Problem::refused(
                 "two uses of a register tile want it distributed in different ways",
                 "put a convert_layout between them, or go through shared memory",

@@ -35,7 +35,7 @@ impl Write for Sink {
     }
 }
 
-fn emit(program: &Program<'_, '_>, arch: u16, scratch: Scratch<'_>) -> bool {
+fn emit(program: &mut Program<'_, '_>, arch: u16, scratch: Scratch<'_>) -> bool {
     match compile(&LEAN, lanebook::tables::ArchId(arch), program, scratch) {
         Ok(compiled) => compiled.write(&LEAN, program, &mut Sink).is_ok(),
         Err(_) => false,
@@ -46,7 +46,7 @@ fn emit(program: &Program<'_, '_>, arch: u16, scratch: Scratch<'_>) -> bool {
 #[cfg(not(feature = "whole"))]
 #[unsafe(no_mangle)]
 #[allow(improper_ctypes_definitions)]
-pub extern "C" fn image(program: &Program<'_, '_>, arch: u16, scratch: Scratch<'_>) -> bool {
+pub extern "C" fn image(program: &mut Program<'_, '_>, arch: u16, scratch: Scratch<'_>) -> bool {
     emit(program, arch, scratch)
 }
 
@@ -63,5 +63,5 @@ pub extern "C" fn image(pools: lanebook::ir::Pools<'static>, text: &'static str,
     verify(&mut program).is_ok()
         && apply(&TABLES, REMOVE_CONVERSIONS, &mut program, work, &mut fuel, |_| ()).is_ok()
         && print(&program, &Plain, &mut Sink).is_ok()
-        && emit(&program, arch, scratch)
+        && emit(&mut program, arch, scratch)
 }

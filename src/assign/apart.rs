@@ -1,0 +1,101 @@
+//! Conversions that the program does not write: where two uses of a register tile want it distributed in different ways, one of them
+//! gets a converted copy.
+//!
+//! The planner says at which operand of which operation the two meet ([`PlanError::Conflict`]); the conversion goes there, and all is
+//! planned again with what it costs. Where both sides turn out to be alike it is none. A constant is written once more instead.
+
+use super::flow::RESULT;
+use crate::ir::{AttrValue, Op, Program, Value, words};
+use crate::plan::PlanError;
+use lanebook_tables::{OpId, OpRole};
+
+/// Most conversions put into one program.
+const MOST: usize = 16;
+
+/// What was put into a program.
+#[derive(Default)]
+pub(crate) struct Inserted {
+    ops: heapless::Vec<Op, MOST>,
+}
+
+impl Inserted {
+    /// Puts a conversion where a plan failed for want of one; false where none can stand, or there is no more room.
+    pub(crate) fn mend(&mut self, program: &mut Program<'_, '_>, error: PlanError) -> bool {
+        let PlanError::Conflict { op, operand: Some(operand) } = error else { return false };
+        if self.ops.is_full() {
+            return false;
+        }
+        let made = if operand == RESULT { behind(program, op) } else { before(program, op, usize::from(operand)) };
+        made.is_some_and(|made| self.ops.push(made).is_ok())
+    }
+
+    /// Takes everything out again.
+    pub(crate) fn take_back(&mut self, program: &mut Program<'_, '_>) {
+        while let Some(op) = self.ops.pop() {
+            if let (Some(to), Some(from)) = (program.result(op, 0), source(program, op)) {
+                let _ = program.replace_all_uses(to, from);
+            }
+            let _ = program.erase(op);
+        }
+    }
+}
+
+/// What an inserted operation stands for: a conversion's operand, or the constant that it repeats.
+fn source(program: &Program<'_, '_>, op: Op) -> Option<Value> {
+    match program.operand(op, 0) {
+        Some(from) => Some(from),
+        None => program.previous(op).and_then(|constant| program.result(constant, 0)),
+    }
+}
+
+fn declared(program: &Program<'_, '_>) -> Option<OpId> {
+    let found = program.tables().ops.iter().position(|decl| decl.role == OpRole::Convert);
+    found.and_then(|index| u16::try_from(index).ok()).map(OpId)
+}
+
+/// A conversion of a value, before an operation.
+fn conversion(program: &mut Program<'_, '_>, anchor: Op, value: Value) -> Option<Op> {
+    let (decl, ty) = (declared(program)?, program.type_of(value));
+    let made = program.insert_before(anchor, decl, &[value], &[ty]).ok()?;
+    if program.set_attr(made, words::INSERTED, AttrValue::Unit).is_err() {
+        let _ = program.erase(made);
+        return None;
+    }
+    Some(made)
+}
+
+/// A converted copy of an operand for one reader.
+fn before(program: &mut Program<'_, '_>, op: Op, number: usize) -> Option<Op> {
+    let value = program.operand(op, number)?;
+    let constant = program.def_op(value).filter(|_| program.constant(value).is_some());
+    let made = match constant {
+        // Right behind the one that it repeats.
+        Some(constant) => {
+            let next = program.next(constant)?;
+            program.clone_before(constant, next).ok()?
+        }
+        None => conversion(program, op, value)?,
+    };
+    let to = program.result(made, 0)?;
+    match program.set_operand(op, number, to) {
+        Ok(()) => Some(made),
+        Err(_) => {
+            let _ = program.erase(made);
+            None
+        }
+    }
+}
+
+/// A converted copy of a result for all its readers.
+fn behind(program: &mut Program<'_, '_>, op: Op) -> Option<Op> {
+    let value = program.result(op, 0)?;
+    let made = conversion(program, program.next(op)?, value)?;
+    let to = program.result(made, 0)?;
+    let done = program.replace_all_uses(value, to).and_then(|()| program.set_operand(made, 0, value));
+    if done.is_err() {
+        let _ = program.replace_all_uses(to, value);
+        let _ = program.erase(made);
+        return None;
+    }
+    Some(made)
+}
