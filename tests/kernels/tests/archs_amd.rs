@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 const PHASES: &str = include_str!("../../replay/fixtures/lds_phases.jsonl");
 /// What the replay runs.
-const REPLAYED: [&str; 8] = ["gfx908", "gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1100.w64", "gfx1200", "gfx1200.w64"];
+const REPLAYED: [&str; 10] = ["gfx908", "gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1100.w64", "gfx1200", "gfx1200.w64", "gfx1250", "gfx1251"];
 
 fn archs() -> impl Iterator<Item = (&'static str, &'static str)> {
     TABLES.archs.iter().filter(|arch| TABLES.isa(arch.isa).is_some_and(|isa| isa.name == "amdgcn")).map(|arch| (arch.name, arch.target))
@@ -168,7 +168,9 @@ fn eight_bit_products_are_right() {
         ((0..m * k).map(|i| ((i * 7 + i / k) % 13) as f32 - 6.0).collect(), (0..n * k).map(|i| ((i * 5 + i / k) % 11) as f32 - 5.0).collect());
     let ocp = example("gemm_fp8.tile");
     let fnuz = ocp.replace("e4m3", "e4m3fnuz");
-    for (arch, source, bias) in [("gfx950", &ocp, 0), ("gfx942", &fnuz, 8), ("gfx1200", &ocp, 0), ("gfx1200.w64", &ocp, 0)] {
+    for (arch, source, bias) in
+        [("gfx950", &ocp, 0), ("gfx942", &fnuz, 8), ("gfx1200", &ocp, 0), ("gfx1200.w64", &ocp, 0), ("gfx1250", &ocp, 0), ("gfx1251", &ocp, 0)]
+    {
         let text = try_kernel_text(source, arch).unwrap_or_else(|e| panic!("{arch}: {e}"));
         // One more in the exponent for the bias of 8.
         let bytes = |values: &[f32]| -> Vec<u8> { values.iter().map(|v| if *v == 0.0 { 0 } else { e4m3(*v) + bias }).collect() };

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 const PHASES: &str = include_str!("../../replay/fixtures/lds_phases.jsonl");
 /// Machines of AMD's that the replay knows.
-const AMD: [&str; 9] = ["gfx908", "gfx942", "gfx950", "gfx1030", "gfx1030.w64", "gfx1100", "gfx1100.w64", "gfx1200", "gfx1200.w64"];
+const AMD: [&str; 11] = ["gfx908", "gfx942", "gfx950", "gfx1030", "gfx1030.w64", "gfx1100", "gfx1100.w64", "gfx1200", "gfx1200.w64", "gfx1250", "gfx1251"];
 
 fn is_ptx(arch: &str) -> bool {
     arch.starts_with("sm_")

@@ -1,7 +1,7 @@
 //! Executes emitted kernel text on the CPU, all threads of a block, and judges it.
 //!
 //! This crate is the project's independent truth: it shares no code and no table with the engine.
-//! It reads PTX (sm_80 subset) and AMDGCN assembler text (gfx90a, gfx942, gfx950), runs every lane,
+//! It reads PTX (sm_80 to sm_120a, as far as the kernels use it) and AMDGCN assembler text (gfx908 to gfx1251), runs every lane,
 //! and answers with a [`Report`] or with the first [`Fault`]:
 //!
 //! - values: registers, shared and global memory, matrix instructions in full;

@@ -175,6 +175,13 @@ impl Shared {
         Ok(())
     }
 
+    /// A copy of AMD's reads bytes from now on, until it lets them go.
+    pub fn hold_by_copy(&mut self, me: u32, address: u64, len: u32) -> Result<(), Clash> {
+        let start = self.span(address, len, me)?;
+        self.held[start..start + len as usize].iter_mut().for_each(|held| *held += 1);
+        Ok(())
+    }
+
     /// The unit has read them.
     pub fn let_go(&mut self, me: u32, line: u32, address: u64, len: u32) {
         let Ok(start) = self.span(address, len, me) else { return };
@@ -194,7 +201,7 @@ impl Shared {
         if self.held[byte] == 0 {
             return Ok(());
         }
-        Err(Clash::new(FaultKind::AsyncOverwrite, "written while a matrix unit may still read it").at(self.address(byte)).by(me))
+        Err(Clash::new(FaultKind::AsyncOverwrite, "written while a matrix unit or a copy may still read it").at(self.address(byte)).by(me))
     }
 
     fn check_write_order(&self, byte: usize, me: u32, kind: FaultKind, verb: &str) -> Result<(), Clash> {

@@ -3,7 +3,7 @@
 use super::decode_memory;
 use super::decode_vector;
 use super::objection::Checker;
-use super::op::{ACC, Cond, Gfx, Op, Program, Src, Stmt};
+use super::op::{ACC, Cond, Counts, Gfx, Op, Program, Queue, Src, Stmt};
 use super::scalar_table;
 use super::text::{Line, Operand, split};
 use crate::fault::ParseFault;
@@ -113,8 +113,8 @@ fn scalar(name: &str, line: &Line, gfx: Gfx, target: &dyn Fn(&str) -> Option<usi
     }
     match name {
         "s_endpgm" => return want(line, 0).map(|()| Op::End),
-        "s_barrier" if gfx != Gfx::Rdna4 => return want(line, 0).map(|()| Op::Barrier),
-        "s_barrier_signal" | "s_barrier_wait" if gfx == Gfx::Rdna4 => {
+        "s_barrier" if !gfx.is_gfx12() => return want(line, 0).map(|()| Op::Barrier),
+        "s_barrier_signal" | "s_barrier_wait" if gfx.is_gfx12() => {
             want(line, 1)?;
             // -1 is the barrier of the whole group.
             if int(&o[0])? != -1 {
@@ -161,27 +161,31 @@ fn wait(name: &str, rest: &str, gfx: Gfx) -> Decoded<Op> {
     let most = |count: u32, most: u32| if count <= most { Ok(Some(count).filter(|_| count < most)) } else { Err(format!("`{name} {rest}` is out of range")) };
     if name != "s_waitcnt" {
         // Not counters of operations: what they wait for has no delay here.
-        if matches!((name, gfx), ("s_wait_alu", Gfx::Rdna4) | ("s_waitcnt_depctr", Gfx::Rdna2 | Gfx::Rdna3)) {
+        if name == "s_wait_alu" && gfx.is_gfx12() || matches!((name, gfx), ("s_waitcnt_depctr", Gfx::Rdna2 | Gfx::Rdna3)) {
             return Ok(Op::Hint);
         }
         let count = rest.rsplit(' ').next().and_then(|n| n.parse().ok()).ok_or("expected a count")?;
-        return match (name, gfx) {
-            ("s_waitcnt_vscnt", Gfx::Rdna2 | Gfx::Rdna3) if rest.starts_with("null,") => Ok(Op::Wait([None, None, most(count, 63)?, None])),
-            ("s_wait_loadcnt", Gfx::Rdna4) => Ok(Op::Wait([most(count, 63)?, None, None, None])),
-            ("s_wait_dscnt", Gfx::Rdna4) => Ok(Op::Wait([None, most(count, 63)?, None, None])),
-            ("s_wait_storecnt", Gfx::Rdna4) => Ok(Op::Wait([None, None, most(count, 63)?, None])),
-            ("s_wait_kmcnt", Gfx::Rdna4) => Ok(Op::Wait([None, None, None, most(count, 31)?])),
-            _ => Err(format!("`{name}` is no wait of this generation")),
+        let (queue, greatest) = match name {
+            "s_waitcnt_vscnt" if matches!(gfx, Gfx::Rdna2 | Gfx::Rdna3) && rest.starts_with("null,") => (Queue::Vs, 63),
+            "s_wait_loadcnt" if gfx.is_gfx12() => (Queue::Vm, 63),
+            "s_wait_dscnt" if gfx.is_gfx12() => (Queue::Lgkm, 63),
+            "s_wait_storecnt" if gfx.is_gfx12() => (Queue::Vs, 63),
+            "s_wait_kmcnt" if gfx.is_gfx12() => (Queue::Km, 31),
+            "s_wait_asynccnt" if gfx.is_gfx125() => (Queue::Async, 63),
+            _ => return Err(format!("`{name}` is no wait of this generation")),
         };
+        let mut counts = Counts::default();
+        counts[queue as usize] = most(count, greatest)?;
+        return Ok(Op::Wait(counts));
     }
-    if gfx == Gfx::Rdna4 {
+    if gfx.is_gfx12() {
         return Err("`s_waitcnt` is no wait of this generation".to_string());
     }
     let lds_most = if gfx.is_rdna() { 63 } else { 15 };
     if let Some(raw) = super::text::number(rest).filter(|_| !gfx.is_rdna()) {
         // gfx9: vmcnt in bits 3:0 and 15:14, expcnt in 6:4, lgkmcnt in 11:8.
         let vm = (raw & 15) | ((raw >> 14) & 3) << 4;
-        return Ok(Op::Wait([Some(vm as u32).filter(|n| *n < 63), Some((raw >> 8 & 15) as u32).filter(|n| *n < 15), None, None]));
+        return Ok(Op::Wait([Some(vm as u32).filter(|n| *n < 63), Some((raw >> 8 & 15) as u32).filter(|n| *n < 15), None, None, None]));
     }
     let (mut vm, mut lgkm) = (None, None);
     for word in rest.split(['&', ',', ' ']).map(str::trim).filter(|w| !w.is_empty()) {
@@ -196,5 +200,5 @@ fn wait(name: &str, rest: &str, gfx: Gfx) -> Decoded<Op> {
             }
         }
     }
-    if rest.is_empty() { Err("s_waitcnt needs a counter".to_string()) } else { Ok(Op::Wait([vm, lgkm, None, None])) }
+    if rest.is_empty() { Err("s_waitcnt needs a counter".to_string()) } else { Ok(Op::Wait([vm, lgkm, None, None, None])) }
 }

@@ -3,6 +3,7 @@
 use super::decode::{Decoded, src, sreg, vreg, want};
 use super::op::{Ds, Gfx, Op, Part, Pattern, Place, Src, Vmem};
 use super::text::{Line, Operand, number};
+use super::transpose::Transpose;
 
 /// Cache policy flags: no effect on what a single block computes.
 const CACHE_FLAGS: [&str; 5] = ["glc", "slc", "sc0", "sc1", "nt"];
@@ -55,6 +56,11 @@ fn width(suffix: &str, store: bool) -> Option<(u32, Part)> {
         "sbyte" => (1, Part::Sign8),
         "ushort" => (2, Part::Zero16),
         "sshort" => (2, Part::Sign16),
+        "ubyte_d16" if !store => (1, Part::Zero8To16 { high: false }),
+        "ubyte_d16_hi" if !store => (1, Part::Zero8To16 { high: true }),
+        "sbyte_d16" if !store => (1, Part::Sign8To16 { high: false }),
+        "sbyte_d16_hi" if !store => (1, Part::Sign8To16 { high: true }),
+        "byte_d16_hi" if store => (1, Part::Zero8To16 { high: true }),
         "short_d16" => (2, Part::Low16),
         "short_d16_hi" => (2, Part::High16),
         "byte" if store => (1, Part::Zero8),
@@ -72,6 +78,18 @@ pub(super) fn decode(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
         (_, Some(rest)) => (true, rest),
         _ => return Err(format!("unknown instruction `{name}`")),
     };
+    if let (false, true, Some(found)) = (buffer, gfx.is_gfx125(), between_memories(rest)) {
+        return async_lds(line, found);
+    }
+    if let (false, true, Some((bytes, form))) = (buffer, gfx.is_gfx12(), transposing_load(rest, gfx)) {
+        only(line, &["offset"])?;
+        want(line, 3)?;
+        let (o, words) = (&line.operands, bytes / 4);
+        let place = flat_place(&o[1], &o[2])?;
+        let offset = modifier(line, "offset")?.unwrap_or(0);
+        let data = vreg(&o[0], words as u16)?;
+        return Ok(Op::Vmem(Vmem { store: false, to_lds: false, lds_at: None, transpose: Some(form), bytes, part: Part::Words, data, place, offset }));
+    }
     let (store, rest) = match (rest.strip_prefix("load_"), rest.strip_prefix("store_")) {
         (Some(rest), _) => (false, rest),
         (_, Some(rest)) => (true, rest),
@@ -102,17 +120,53 @@ pub(super) fn decode(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
             _ => return Err("a vector offset and `offen` belong together".to_string()),
         };
         let place = Place::Buffer { resource: sreg(&o[at + 1], 4)?, offset: voffset, scalar: src(&o[at + 2], 1)? };
-        return Ok(Op::Vmem(Vmem { store, to_lds, bytes, part, data, place, offset }));
+        return Ok(Op::Vmem(Vmem { store, to_lds, lds_at: None, transpose: None, bytes, part, data, place, offset }));
     }
     // Loads: data, address, base. Stores: address, data, base. LDS loads: address, base.
     want(line, if to_lds { 2 } else { 3 })?;
     let (data_at, address_at) = if store { (1, 0) } else { (0, usize::from(!to_lds)) };
     let data = if to_lds { 0 } else { vreg(&o[data_at], words)? };
-    let place = match &o[o.len() - 1] {
-        Operand::Off => Place::Flat(vreg(&o[address_at], 2)?),
-        base => Place::Based { base: sreg(base, 2)?, offset: Some(vreg(&o[address_at], 1)?) },
+    let place = flat_place(&o[address_at], &o[o.len() - 1])?;
+    Ok(Op::Vmem(Vmem { store, to_lds, lds_at: None, transpose: None, bytes, part, data, place, offset }))
+}
+
+fn flat_place(address: &Operand, base: &Operand) -> Decoded<Place> {
+    Ok(match base {
+        Operand::Off => Place::Flat(vreg(address, 2)?),
+        base => Place::Based { base: sreg(base, 2)?, offset: Some(vreg(address, 1)?) },
+    })
+}
+
+/// Whether a copy between global memory and LDS stores to global memory, and its bytes a lane (LLVM's FLATInstructions.td: 1, 4, 8, 16).
+fn between_memories(rest: &str) -> Option<(bool, u32)> {
+    let (store, width) = match (rest.strip_prefix("load_async_to_lds_b"), rest.strip_prefix("store_async_from_lds_b")) {
+        (Some(width), _) => (false, width),
+        (_, Some(width)) => (true, width),
+        _ => return None,
     };
-    Ok(Op::Vmem(Vmem { store, to_lds, bytes, part, data, place, offset }))
+    ["8", "32", "64", "128"].contains(&width).then(|| (store, width.parse::<u32>().map_or(0, |bits| bits / 8)))
+}
+
+/// Loads name the LDS address first, stores the global one; the offset moves both (LLVM's FLATInstructions.td and AMDGPUUsage).
+fn async_lds(line: &Line, (store, bytes): (bool, u32)) -> Decoded<Op> {
+    only(line, &["offset"])?;
+    want(line, 3)?;
+    let o = &line.operands;
+    let (lds, address) = if store { (&o[1], &o[0]) } else { (&o[0], &o[1]) };
+    let place = flat_place(address, &o[2])?;
+    let (offset, lds_at) = (modifier(line, "offset")?.unwrap_or(0), Some(vreg(lds, 1)?));
+    Ok(Op::Vmem(Vmem { store, to_lds: false, lds_at, transpose: None, bytes, part: Part::Words, data: 0, place, offset }))
+}
+
+/// Bytes and form of a load that transposes; gfx1250 has other names for what gfx12 has, which its assembler takes, too.
+fn transposing_load(rest: &str, gfx: Gfx) -> Option<(u32, Transpose)> {
+    match rest {
+        "load_tr_b128" => Some((16, Transpose::Eight16)),
+        "load_tr_b64" => Some((8, Transpose::Eight8)),
+        "load_tr16_b128" if gfx.is_gfx125() => Some((16, Transpose::Eight16)),
+        "load_tr8_b64" if gfx.is_gfx125() => Some((8, Transpose::Eight8)),
+        _ => None,
+    }
 }
 
 fn ds(rest: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
@@ -146,23 +200,30 @@ fn ds(rest: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
         Some(form) if two => (true, form),
         _ => (false, form),
     };
-    let transposing = |bits| (gfx == Gfx::Gfx950).then_some((8, Part::Words, bits));
-    let found: Option<(u32, Part, u32)> = match (form, write) {
-        ("_b32", _) => Some((4, Part::Words, 0)),
-        ("_b64", _) => Some((8, Part::Words, 0)),
-        ("_b96", _) if !two => Some((12, Part::Words, 0)),
-        ("_b128", _) if !two => Some((16, Part::Words, 0)),
-        ("_u8", false) if !two => Some((1, Part::Zero8, 0)),
-        ("_i8", false) if !two => Some((1, Part::Sign8, 0)),
-        ("_u16", false) if !two => Some((2, Part::Zero16, 0)),
-        ("_i16", false) if !two => Some((2, Part::Sign16, 0)),
-        ("_u16_d16", false) if !two => Some((2, Part::Low16, 0)),
-        ("_u16_d16_hi", false) if !two => Some((2, Part::High16, 0)),
-        ("_b8", true) if !two => Some((1, Part::Zero8, 0)),
-        ("_b16", true) if !two => Some((2, Part::Low16, 0)),
-        ("_b16_d16_hi", true) if !two => Some((2, Part::High16, 0)),
-        ("_b64_tr_b16", false) if !two => transposing(16),
-        ("_b64_tr_b8", false) if !two => transposing(8),
+    let transposing = |form| (gfx == Gfx::Gfx950).then_some((8, Part::Words, Some(form)));
+    let found: Option<(u32, Part, Option<Transpose>)> = match (form, write) {
+        ("_b32", _) => Some((4, Part::Words, None)),
+        ("_b64", _) => Some((8, Part::Words, None)),
+        ("_b96", _) if !two => Some((12, Part::Words, None)),
+        ("_b128", _) if !two => Some((16, Part::Words, None)),
+        ("_u8", false) if !two => Some((1, Part::Zero8, None)),
+        ("_i8", false) if !two => Some((1, Part::Sign8, None)),
+        ("_u16", false) if !two => Some((2, Part::Zero16, None)),
+        ("_i16", false) if !two => Some((2, Part::Sign16, None)),
+        ("_u8_d16", false) if !two => Some((1, Part::Zero8To16 { high: false }, None)),
+        ("_u8_d16_hi", false) if !two => Some((1, Part::Zero8To16 { high: true }, None)),
+        ("_i8_d16", false) if !two => Some((1, Part::Sign8To16 { high: false }, None)),
+        ("_i8_d16_hi", false) if !two => Some((1, Part::Sign8To16 { high: true }, None)),
+        ("_b8_d16_hi", true) if !two => Some((1, Part::Zero8To16 { high: true }, None)),
+        ("_u16_d16", false) if !two => Some((2, Part::Low16, None)),
+        ("_u16_d16_hi", false) if !two => Some((2, Part::High16, None)),
+        ("_b8", true) if !two => Some((1, Part::Zero8, None)),
+        ("_b16", true) if !two => Some((2, Part::Low16, None)),
+        ("_b16_d16_hi", true) if !two => Some((2, Part::High16, None)),
+        ("_b64_tr_b16", false) if !two => transposing(Transpose::Sixteen16),
+        ("_b64_tr_b8", false) if !two => transposing(Transpose::Sixteen8),
+        ("_tr16_b128", false) if !two && gfx.is_gfx125() => Some((16, Part::Words, Some(Transpose::Eight16))),
+        ("_tr8_b64", false) if !two && gfx.is_gfx125() => Some((8, Part::Words, Some(Transpose::Split8))),
         _ => None,
     };
     let Some((bytes, part, transpose)) = found else {

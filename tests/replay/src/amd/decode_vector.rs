@@ -1,7 +1,7 @@
 //! Vector and matrix instructions: names and operands to operations.
 
 use super::decode::{Decoded, src, sreg, vreg, want};
-use super::op::{ACC, Element, Gfx, Mfma, Op, Pattern, Src, Wide, Wmma};
+use super::op::{ACC, Element, Gfx, Mfma, Op, Pattern, Src, Sum, Wide, Wmma};
 use super::text::{Line, Operand, number};
 use super::vector_table;
 
@@ -30,8 +30,8 @@ pub(super) fn vector(name: &str, line: &Line, gfx: Gfx, wave: u32) -> Decoded<Op
     }
     if let Some((f, count)) = vector_table::find(name) {
         want(line, count + 1)?;
-        if matches!(name, "v_cvt_pk_f16_f32" | "v_cvt_pk_bf16_f32") && gfx != Gfx::Gfx950 {
-            return Err(format!("`{name}` needs gfx950"));
+        if matches!(name, "v_cvt_pk_f16_f32" | "v_cvt_pk_bf16_f32") && gfx != Gfx::Gfx950 && !gfx.is_gfx125() {
+            return Err(format!("`{name}` needs gfx950 or gfx125x"));
         }
         let mut sources = [Src::K(0); 3];
         for (slot, operand) in sources.iter_mut().zip(&o[1..]) {
@@ -84,7 +84,7 @@ fn narrow_floats(name: &str, line: &Line, gfx: Gfx) -> Option<Decoded<Op>> {
     };
     let kind = match gfx {
         Gfx::Gfx942 => "fnuz",
-        Gfx::Gfx950 | Gfx::Rdna4 => "ocp",
+        Gfx::Gfx950 | Gfx::Rdna4 | Gfx::Gfx1250 | Gfx::Gfx1251 => "ocp",
         _ => return Some(Err(format!("`{name}` is no instruction of this generation"))),
     };
     let modifier = |key: &str| line.modifiers.iter().find(|(k, _)| k == key).map(|(_, v)| v.as_str());
@@ -106,8 +106,8 @@ fn narrow_floats(name: &str, line: &Line, gfx: Gfx) -> Option<Decoded<Op>> {
         }
         want(line, 2)?;
         let byte = match (key.ends_with("_sdwa"), modifier("src0_sel"), modifier("byte_sel")) {
-            (true, Some(word), None) if gfx != Gfx::Rdna4 => word.strip_prefix("BYTE_").unwrap_or("?"),
-            (false, None, Some(number)) if gfx == Gfx::Rdna4 => number,
+            (true, Some(word), None) if !gfx.is_gfx12() => word.strip_prefix("BYTE_").unwrap_or("?"),
+            (false, None, Some(number)) if gfx.is_gfx12() => number,
             (false, None, None) if line.modifiers.is_empty() => "0",
             _ => "?",
         };
@@ -155,8 +155,8 @@ fn dpp(line: &Line, gfx: Gfx) -> Decoded<Op> {
 fn bitop3(line: &Line, gfx: Gfx) -> Decoded<Op> {
     let o = &line.operands;
     want(line, 4)?;
-    if gfx != Gfx::Gfx950 {
-        return Err("`v_bitop3_b32` needs gfx950".to_string());
+    if gfx != Gfx::Gfx950 && !gfx.is_gfx125() {
+        return Err("`v_bitop3_b32` needs gfx950 or gfx125x".to_string());
     }
     let table = match line.modifiers.as_slice() {
         [(key, value)] if key == "bitop3" => number(value).filter(|t| (0..256).contains(t)),
@@ -212,7 +212,18 @@ fn wide(name: &str, line: &Line) -> Decoded<Op> {
 }
 
 /// Matrix forms: name behind `v_mfma_`, M, K, type, generations with their passes.
-const FORMS: [(&str, u32, u32, Element, [u32; 3]); 14] = [
+const FORMS: [(&str, u32, u32, Element, [u32; 3]); 23] = [
+    ("f32_32x32x4_bf16", 32, 4, Element::Bf16, [16, 0, 0]),
+    ("f32_16x16x8_bf16", 16, 8, Element::Bf16, [8, 0, 0]),
+    // From gfx942 on those of 32 and 64 bits are not made by the wide unit, and need one state less than their passes say.
+    ("f32_32x32x2_f32", 32, 2, Element::F32, [16, 15, 15]),
+    ("f32_16x16x4_f32", 16, 4, Element::F32, [8, 7, 7]),
+    // What LLVM asks for before a vector instruction is that of 8 passes; before memory it asks for more.
+    ("f64_16x16x4_f64", 16, 4, Element::F64, [8, 8, 8]),
+    ("i32_32x32x8_i8", 32, 8, Element::I8, [16, 0, 0]),
+    ("i32_16x16x16_i8", 16, 16, Element::I8, [8, 0, 0]),
+    ("i32_32x32x16_i8", 32, 16, Element::I8, [0, 8, 8]),
+    ("i32_16x16x32_i8", 16, 32, Element::I8, [0, 4, 4]),
     ("f32_16x16x16_f16", 16, 16, Element::F16, [8, 4, 4]),
     ("f32_16x16x16_bf16", 16, 16, Element::Bf16, [0, 4, 4]),
     ("f32_16x16x16_bf16_1k", 16, 16, Element::Bf16, [8, 4, 4]),
@@ -249,17 +260,14 @@ fn eight_bits(spelled: &str, gfx: Gfx) -> (String, Option<[Element; 2]>) {
 pub(super) fn wmma(name: &str, line: &Line, gfx: Gfx, wave: u32) -> Decoded<Op> {
     let o = &line.operands;
     want(line, 4)?;
-    if !line.modifiers.is_empty() {
-        return Err("modifiers of matrix instructions are not modelled".to_string());
+    let mut wmma = wmma_form(name, gfx, wave).ok_or_else(|| format!("`{name}` is not modelled on this target"))?;
+    for (key, value) in &line.modifiers {
+        // Bytes are signed where this says so.
+        let (Element::U8, "neg_lo", [a, b, 0]) = (wmma.kinds[0], key.as_str(), &numbers(value)[..]) else {
+            return Err(format!("modifier `{key}:{value}` of a matrix instruction is not modelled"));
+        };
+        wmma.kinds = [a, b].map(|bit| if *bit == 1 { Element::I8 } else { Element::U8 });
     }
-    let types = name.strip_prefix("v_wmma_f32_16x16x16_").ok_or_else(|| format!("`{name}` is not modelled"))?;
-    let kinds = match (types, gfx) {
-        ("f16", Gfx::Rdna3 | Gfx::Rdna4) => [Element::F16; 2],
-        ("bf16", Gfx::Rdna3 | Gfx::Rdna4) => [Element::Bf16; 2],
-        (_, Gfx::Rdna4) => eight_bits(name, gfx).1.ok_or_else(|| format!("`{name}` is not modelled"))?,
-        _ => return Err(format!("`{name}` is not modelled on this target")),
-    };
-    let mut wmma = Wmma { k: 16, kinds, wave, copies: gfx == Gfx::Rdna3, d: 0, a: 0, b: 0, c: Src::K(0) };
     (wmma.a, wmma.b) = (vreg(&o[1], wmma.source_regs())?, vreg(&o[2], wmma.source_regs())?);
     wmma.d = vreg(&o[0], wmma.result_regs())?;
     wmma.c = match &o[3] {
@@ -267,6 +275,56 @@ pub(super) fn wmma(name: &str, line: &Line, gfx: Gfx, wave: u32) -> Decoded<Op> 
         other => src(other, 1)?,
     };
     Ok(Op::Wmma(wmma))
+}
+
+/// The numbers of `[0,1]`.
+fn numbers(list: &str) -> Vec<u32> {
+    list.trim_matches(['[', ']']).split(',').filter_map(|n| n.parse().ok()).collect()
+}
+
+/// What an instruction's name says of it. Wait states of gfx125x: LLVM's GCNHazardRecognizer by latency, its scheduling models say which form
+/// has which.
+pub(super) fn wmma_form(name: &str, gfx: Gfx, wave: u32) -> Option<Wmma> {
+    let (shape, kinds) = eight_bits(name.strip_prefix("v_wmma_")?, gfx);
+    // Eight-bit floats stand behind the shape as two types, others as one.
+    let mut words = shape.split('_');
+    let (sum, shape, kind) = (words.next()?, words.next()?, words.next());
+    if words.next().is_some() || kinds.is_some() == kind.is_some() {
+        return None;
+    }
+    let kinds = kinds.or(match kind {
+        Some("f32") => Some([Element::F32; 2]),
+        Some("f16") => Some([Element::F16; 2]),
+        Some("bf16") => Some([Element::Bf16; 2]),
+        Some("iu8") => Some([Element::U8; 2]),
+        _ => None,
+    })?;
+    let k: u32 = shape.strip_prefix("16x16x")?.parse().ok()?;
+    let bits = kinds[0].bits();
+    let sum = match sum {
+        "f32" => Sum::F32,
+        "f16" if kinds[0] != Element::Bf16 => Sum::F16,
+        "bf16" if kinds[0] == Element::Bf16 => Sum::Bf16,
+        "i32" if kinds[0] == Element::U8 => Sum::I32,
+        _ => return None,
+    };
+    let known = match gfx {
+        Gfx::Rdna3 => k == 16 && (bits == 16 && sum == Sum::F32 || sum == Sum::I32),
+        Gfx::Rdna4 => k == 16 && bits < 32,
+        _ if gfx.is_gfx125() => matches!((bits, k), (32, 4) | (16, 32) | (8, 64 | 128)) && (kinds[0] != Element::U8 || k == 64),
+        _ => false,
+    };
+    let slow = gfx == Gfx::Gfx1251;
+    let apart = match (bits, k, kinds[0]) {
+        _ if !gfx.is_gfx125() || bits == 32 => 0,
+        (_, _, Element::U8) | (8, 128, _) if slow => 17,
+        (_, _, Element::U8) => 9,
+        _ if slow => 9,
+        (8, 64, _) => 2,
+        _ => 5,
+    };
+    let piece = if gfx.is_gfx125() && bits < 32 { 16 } else { 8 };
+    known.then_some(Wmma { k, kinds, wave, copies: gfx == Gfx::Rdna3, piece, sum, apart, d: 0, a: 0, b: 0, c: Src::K(0) })
 }
 
 pub(super) fn matrix(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
@@ -277,7 +335,7 @@ pub(super) fn matrix(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {
     }
     // Older spelling: `16x16x16f16`, `16x16x16bf16_1k`.
     let mut spelled = name.trim_start_matches("v_mfma_").to_string();
-    for ty in ["bf16_1k", "bf16", "f16"] {
+    for ty in ["bf16_1k", "bf16", "f16", "f32", "f64", "i8"] {
         if let Some(head) = spelled.strip_suffix(ty) {
             spelled = format!("{}_{ty}", head.trim_end_matches('_'));
             break;

@@ -27,6 +27,11 @@
 //!
 //! RDNA's hardware waits by itself, but for a matrix instruction's result as A or B of the next one (llc-22: one `v_nop` between).
 //!
+//! gfx125x: the matrix unit and the transcendental one run beside the vector unit, and only vector instructions count. A result that the next
+//! matrix instruction reads as A or B needs 2, 5, 9 or 17 of them between (by form, see `decode_vector.rs`), one less where a vector instruction reads
+//! or writes it, or overwrites A or B. Behind a transcendental one the next other vector instruction neither reads its result nor overwrites
+//! its source (LLVM: `checkWMMACoexecutionHazards`, `checkTRANSCoexecutionHazards`).
+//!
 //! Not modelled: what gfx908 owes (LLVM's list for it is another one), and transcendental, SDWA, f64 and exec hazards (no such instruction is executed).
 
 use super::op::{EXEC, Gfx, Mfma, Src};
@@ -46,12 +51,23 @@ struct Vector {
     valu: After,
     wide_store: After,
     wmma: After,
+    /// gfx125x, by the clock of vector instructions: result or source of a matrix instruction and how many must follow; of a transcendental one.
+    product: After,
+    product_apart: u32,
+    factor: After,
+    factor_apart: u32,
+    trans: After,
+    trans_source: After,
 }
 
 /// The history of one wave.
 pub(super) struct Hazards {
     gfx: Gfx,
     clock: u32,
+    /// Counts vector instructions.
+    vector_clock: u32,
+    /// The present one is transcendental.
+    is_trans: bool,
     vector: Vec<Vector>,
     scalar: [After; 128],
     m0: After,
@@ -65,11 +81,13 @@ pub(super) enum User {
     Dpp,
     Swap,
     Memory,
+    /// gfx125x's matrix instructions, whose own distances are asked for elsewhere.
+    Wmma,
 }
 
 impl Hazards {
     pub fn new(gfx: Gfx) -> Self {
-        Hazards { gfx, clock: 1000, vector: vec![Vector::default(); 512], scalar: [0; 128], m0: 0 }
+        Hazards { gfx, clock: 1000, vector_clock: 1000, is_trans: false, vector: vec![Vector::default(); 512], scalar: [0; 128], m0: 0 }
     }
 
     /// An instruction has been issued.
@@ -84,6 +102,62 @@ impl Hazards {
         }
         let sentence = format!("{}: {need} wait states are needed, there are {between}", what());
         Err(Clash::new(FaultKind::MissingWaitStates, sentence))
+    }
+
+    /// A vector instruction is about to run.
+    pub fn vector_instruction(&mut self, is_trans: bool) {
+        self.vector_clock += 1;
+        self.is_trans = is_trans;
+    }
+
+    /// So many vector instructions must have come between.
+    fn apart(&self, after: After, need: u32, what: impl Fn() -> String) -> Result<(), Clash> {
+        let between = (self.vector_clock - after).saturating_sub(1);
+        if after == 0 || between >= need {
+            return Ok(());
+        }
+        let sentence = format!("{}: {need} vector instructions are needed between, there are {between}", what());
+        Err(Clash::new(FaultKind::MissingWaitStates, sentence))
+    }
+
+    /// A matrix instruction of gfx125x reads a register as A or B.
+    pub fn wmma_reads(&self, register: u16) -> Result<(), Clash> {
+        let v = self.vector[register as usize];
+        let name = || super::wave::name(register);
+        self.apart(v.product, v.product_apart, || format!("{} is the result of a matrix instruction, read as A or B", name()))
+    }
+
+    /// Notes A or B of a matrix instruction of gfx125x.
+    pub fn wmma_read(&mut self, register: u16, apart: u32) {
+        let v = &mut self.vector[register as usize];
+        (v.factor, v.factor_apart) = (self.vector_clock, apart.saturating_sub(1));
+    }
+
+    /// Notes a source of a transcendental instruction.
+    pub fn trans_read(&mut self, register: u16) {
+        self.vector[register as usize].trans_source = self.vector_clock;
+    }
+
+    fn beside(&self, register: u16, user: User, writes: bool) -> Result<(), Clash> {
+        if !self.gfx.is_gfx125() || user == User::Memory {
+            return Ok(());
+        }
+        let v = self.vector[register as usize];
+        let name = || super::wave::name(register);
+        if user != User::Wmma {
+            self.apart(v.product, v.product_apart.saturating_sub(1), || format!("{} is the result of a matrix instruction", name()))?;
+            if writes {
+                self.apart(v.factor, v.factor_apart, || format!("{} is still read by a matrix instruction", name()))?;
+            }
+        }
+        if self.is_trans {
+            return Ok(());
+        }
+        if writes {
+            self.apart(v.trans_source, 1, || format!("{} is still read by a transcendental instruction", name()))
+        } else {
+            self.apart(v.trans, 1, || format!("{} is the result of a transcendental instruction", name()))
+        }
     }
 
     fn mfma_distance(&self, passes: u32) -> u32 {
@@ -101,12 +175,14 @@ impl Hazards {
     }
 
     /// Notes a result of a matrix instruction of RDNA; call after [`Hazards::advance`].
-    pub fn did_wmma(&mut self, register: u16) {
-        self.vector[register as usize] = Vector { wmma: self.clock, ..Vector::default() };
+    pub fn did_wmma(&mut self, register: u16, apart: u32) {
+        let (product, product_apart) = (if apart > 0 { self.vector_clock } else { 0 }, apart);
+        self.vector[register as usize] = Vector { wmma: if self.gfx.is_gfx125() { 0 } else { self.clock }, product, product_apart, ..Vector::default() };
     }
 
     /// A vector instruction, load or store reads a vector register.
     pub fn reads(&self, register: u16, user: User) -> Result<(), Clash> {
+        self.beside(register, user, false)?;
         let v = self.vector[register as usize];
         let name = || super::wave::name(register);
         self.owe(v.mfma, self.mfma_distance(v.passes), || format!("{} is the result of a matrix instruction", name()))?;
@@ -124,6 +200,7 @@ impl Hazards {
 
     /// A vector instruction or load writes a vector register.
     pub fn writes(&mut self, register: u16, user: User) -> Result<(), Clash> {
+        self.beside(register, user, true)?;
         let v = self.vector[register as usize];
         let name = || super::wave::name(register);
         self.owe(v.mfma, self.mfma_distance(v.passes), || format!("{} is still written by a matrix instruction", name()))?;
@@ -138,7 +215,10 @@ impl Hazards {
     /// Notes a write; call after [`Hazards::advance`].
     pub fn wrote(&mut self, register: u16, user: User) {
         let after = if user == User::Memory { 0 } else { self.clock };
-        self.vector[register as usize] = Vector { valu: after, ..Vector::default() };
+        let trans = if self.is_trans && user != User::Memory { self.vector_clock } else { 0 };
+        // What a matrix instruction still reads stays read, whoever writes it.
+        let Vector { factor, factor_apart, .. } = self.vector[register as usize];
+        self.vector[register as usize] = Vector { valu: after, trans, factor, factor_apart, ..Vector::default() };
     }
 
     /// Notes the data of a store of more than 64 bits; call after [`Hazards::advance`].

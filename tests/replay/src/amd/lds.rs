@@ -4,19 +4,20 @@ use super::hazard::User;
 use super::op::{Ds, Op, Part, Queue};
 use super::run::Machine;
 use super::tracked::Tracked;
+use super::transpose::Transpose;
 use super::vmem::{halves, incoming, keeps_halves, outgoing};
 use super::wave::{LANES, Pending, Run, Wave};
 use crate::fault::{Clash, FaultKind};
 use crate::report::Space;
 use crate::tags::Tag;
 
-/// Source lane and element of result element `e` of a lane, for transposing reads of 64 bits.
-pub(super) fn transposed(bits: u32, lane: u32, e: u32) -> (u32, u32) {
-    let row = lane & !15;
-    match bits {
-        16 => (row + (lane >> 2 & 3) + 4 * e, lane & 3),
-        _ => (row + (lane >> 3 & 1) + 2 * e, lane & 7),
-    }
+/// Bytes and tags that a lane receives of what all lanes fetched; what is narrower than a tag has none.
+pub(super) fn transposed(form: Transpose, fetched: &[(Vec<u8>, Vec<Tag>)], lane: u32, bytes: u32) -> (Vec<u8>, Vec<Tag>) {
+    let size = form.bytes();
+    let (data, all): (Vec<_>, Vec<_>) = fetched.iter().cloned().unzip();
+    let count = bytes / size as u32;
+    let tags = if size == 2 { form.take(&all, lane, 1, count) } else { vec![0; bytes as usize / 2] };
+    (form.take(&data, lane, size, count), tags)
 }
 
 impl Wave {
@@ -32,7 +33,7 @@ impl Wave {
                 }
             }
         }
-        if f.transpose > 0 {
+        if f.transpose.is_some() {
             self.full("a transposing read")?;
         }
         self.hazards.advance(1);
@@ -161,20 +162,8 @@ impl Wave {
         let kept = keeps_halves(m);
         for lane in self.lanes() {
             let (mut data, mut tags) = fetched[lane].clone();
-            if f.transpose > 0 {
-                let size = f.transpose as usize / 8;
-                for e in 0..f.bytes as usize / size {
-                    let (from, element) = transposed(f.transpose, lane as u32, e as u32);
-                    let (source, source_tags) = &fetched[from as usize];
-                    let at = element as usize * size;
-                    data[e * size..(e + 1) * size].copy_from_slice(&source[at..at + size]);
-                    if size == 2 {
-                        tags[e] = source_tags[element as usize];
-                    }
-                }
-                if size == 1 {
-                    tags.fill(0);
-                }
+            if let Some(form) = f.transpose {
+                (data, tags) = transposed(form, fetched, lane as u32, f.bytes);
             }
             let words = if f.part == Part::Words { f.bytes as usize / 4 } else { 1 };
             for word in 0..words {
@@ -194,29 +183,5 @@ fn collisions(mut spans: Vec<(u64, Vec<u8>, u32)>) -> Result<(), (u32, u64)> {
     match spans.windows(2).find(|w| w[0].0 + w[0].1.len() as u64 > w[1].0 && !same(w)) {
         Some(pair) => Err((pair[1].2, pair[1].0)),
         None => Ok(()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::json::{self, Json};
-
-    #[test]
-    fn formulas_agree_with_the_recorded_maps() {
-        let text = include_str!("../../fixtures/amd_transpose.jsonl");
-        let mut seen = 0;
-        for line in text.lines() {
-            let value = json::parse(line).expect("json");
-            let bits = value.get("elem_bits").and_then(Json::number).expect("elem_bits") as u32;
-            for (lane, row) in value.get("map").expect("map").list().iter().enumerate() {
-                for (e, entry) in row.list().iter().enumerate() {
-                    let want: Vec<u32> = entry.list().iter().filter_map(Json::number).map(|n| n as u32).collect();
-                    let got = super::transposed(bits, lane as u32, e as u32);
-                    assert_eq!([got.0, got.1], want[..], "{bits} bits, lane {lane}, element {e}");
-                    seen += 1;
-                }
-            }
-        }
-        assert_eq!(seen, 64 * (4 + 8));
     }
 }

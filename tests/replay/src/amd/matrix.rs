@@ -16,9 +16,12 @@ pub(super) fn source(m: u32, k: u32, lane: u32, i: u32) -> (u32, u32) {
     (lane % m, lane / m * (k * m / 64) + i)
 }
 
-/// Row and column of result register `register` of a lane.
-pub(super) fn result(m: u32, lane: u32, register: u32) -> (u32, u32) {
+/// Row and column of result element `register` of a lane; those of 64 bits lie four rows apart.
+pub(super) fn result(m: u32, lane: u32, register: u32, wide: bool) -> (u32, u32) {
     let groups = 64 / m;
+    if wide {
+        return (groups * register + lane / m, lane % m);
+    }
     (4 * groups * (register / 4) + 4 * (lane / m) + register % 4, lane % m)
 }
 
@@ -41,16 +44,28 @@ impl Wave {
         let mut results = Vec::with_capacity(LANES * n as usize);
         for lane in 0..LANES {
             for register in 0..n {
-                let (row, col) = result(m, lane as u32, register.into());
+                let wide = f.kinds[0] == Element::F64;
+                if wide && register % 2 == 1 {
+                    continue;
+                }
+                let (row, col) = result(m, lane as u32, u32::from(register) / if wide { 2 } else { 1 }, wide);
                 let start = match f.c {
                     Src::V(c) => self.lane_value(c + register, lane, 3)?.value,
                     other => self.scalar_src(other, 1)? as u32,
                 };
+                if wide {
+                    let row = &a[(row * k) as usize..((row + 1) * k) as usize];
+                    let col = &b[(col * k) as usize..((col + 1) * k) as usize];
+                    let high = if let Src::V(c) = f.c { self.lane_value(c + register + 1, lane, 3)?.value } else { 0 };
+                    let bits = (f64::from_bits(u64::from(start) | u64::from(high) << 32) + row.iter().zip(col).map(|(x, y)| x * y).sum::<f64>()).to_bits();
+                    results.extend([bits as u32, (bits >> 32) as u32]);
+                    continue;
+                }
                 let row = &a[(row * k) as usize..((row + 1) * k) as usize];
                 let col = &b[(col * k) as usize..((col + 1) * k) as usize];
                 let sum: f64 = row.iter().zip(col).map(|(x, y)| x * y).sum();
                 results.push(match f.kinds[0] {
-                    Element::I8 => (i64::from(start as i32) + sum as i64) as u32,
+                    Element::I8 | Element::U8 => (i64::from(start as i32) + sum as i64) as u32,
                     _ => ((f64::from(f32::from_bits(start)) + sum) as f32).to_bits(),
                 });
             }
@@ -86,21 +101,25 @@ impl Wave {
     /// Fills `values[row or column][k]`; returns the tags in lane and element order.
     fn gather(&self, f: &Mfma, first: u16, kind: Element, values: &mut [f64]) -> Run<Vec<Tag>> {
         let bits = kind.bits();
-        let per_register = 32 / bits;
         let mut tags = Vec::new();
         for lane in 0..LANES {
-            for register in 0..f.source_regs() {
-                let word = self.lane_value(first + register, lane, 3)?;
-                for i in 0..per_register {
-                    let raw = word.value >> (i * bits) & ((1 << bits) - 1);
-                    let value = kind.value(raw);
-                    let (row, k) = source(f.m, f.k, lane as u32, u32::from(register) * per_register + i);
-                    values[(row * f.k + k) as usize] = value;
-                    tags.push(word.tags[(i * bits / 16) as usize]);
-                }
+            for i in 0..u32::from(f.source_regs()) * 32 / bits {
+                let (raw, tag) = self.field(first, lane, i, bits)?;
+                let (row, k) = source(f.m, f.k, lane as u32, i);
+                values[(row * f.k + k) as usize] = kind.value(raw);
+                tags.push(tag);
             }
         }
         Ok(tags)
+    }
+
+    /// Field `i` of so many bits in a tuple of registers, and the tag of what it begins with.
+    pub(super) fn field(&self, first: u16, lane: usize, i: u32, bits: u32) -> Run<(u64, Tag)> {
+        let at = i * bits;
+        let word = self.lane_value(first + (at / 32) as u16, lane, 3)?;
+        let high = if bits > 32 { self.lane_value(first + (at / 32) as u16 + 1, lane, 3)?.value } else { 0 };
+        let all = u64::from(word.value) | u64::from(high) << 32;
+        Ok((all >> (at % 32) & (u64::MAX >> (64 - bits)), word.tags[(at % 32 / 16) as usize]))
     }
 }
 
@@ -125,7 +144,7 @@ mod tests {
                     let got = match matrix {
                         "a" => source,
                         "b" => (source.1, source.0),
-                        _ => super::result(number("m"), lane, i),
+                        _ => super::result(number("m"), lane, i, false),
                     };
                     assert_eq!([got.0, got.1, 0], want[..], "{matrix} lane {lane} field {i}");
                     seen += 1;
@@ -133,5 +152,35 @@ mod tests {
             }
         }
         assert!(seen > 2000);
+    }
+    /// Against AMD's matrix calculator: every dense form of one block that the decoder knows.
+    #[test]
+    fn formulas_agree_with_the_calculator() {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../oracle/data/amd/matrix_calculator.jsonl");
+        let text = std::fs::read_to_string(path).expect("the oracle's data");
+        let mut forms = std::collections::BTreeSet::new();
+        for line in text.lines().filter(|line| line.contains("\"v_mfma_")) {
+            let value = json::parse(line).expect("json");
+            let word = |key: &str| value.get(key).and_then(Json::text).expect(key);
+            let number = |key: &str| value.get(key).and_then(Json::number).expect(key) as u32;
+            if number("blocks") != 1 || number("m") != number("n") {
+                continue;
+            }
+            forms.insert(word("inst").to_string());
+            for (lane, fields) in value.get("map").expect("map").list().iter().enumerate() {
+                for (i, entry) in fields.list().iter().enumerate() {
+                    let want: Vec<u32> = entry.list().iter().filter_map(Json::number).map(|n| n as u32).collect();
+                    let (lane, i) = (lane as u32, i as u32);
+                    let source = super::source(number("m"), number("k"), lane, i);
+                    let got = match word("matrix") {
+                        "a" => source,
+                        "b" => (source.1, source.0),
+                        _ => super::result(number("m"), lane, i, word("out") == "fp64"),
+                    };
+                    assert_eq!([got.0, got.1], want[..2], "{} {} lane {lane} field {i}", word("inst"), word("matrix"));
+                }
+            }
+        }
+        assert!(forms.len() > 15, "{forms:?}");
     }
 }

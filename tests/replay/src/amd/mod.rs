@@ -1,5 +1,6 @@
 //! AMDGCN: parse a text, run one workgroup of it.
 
+mod between;
 mod decode;
 mod decode_memory;
 mod decode_vector;
@@ -15,6 +16,7 @@ mod scalar_table;
 mod scaled;
 mod text;
 mod tracked;
+mod transpose;
 mod vector;
 mod vector_table;
 mod vmem;

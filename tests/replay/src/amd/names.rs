@@ -5,7 +5,7 @@
 use super::op::Gfx;
 
 /// Width suffixes of gfx11 and their older spelling, of memory loads and stores.
-const WIDTHS: [(&str, &str); 13] = [
+const WIDTHS: [(&str, &str); 17] = [
     ("b32", "dword"),
     ("b64", "dwordx2"),
     ("b96", "dwordx3"),
@@ -17,6 +17,10 @@ const WIDTHS: [(&str, &str); 13] = [
     ("i16", "sshort"),
     ("d16_b16", "short_d16"),
     ("d16_hi_b16", "short_d16_hi"),
+    ("d16_u8", "ubyte_d16"),
+    ("d16_hi_u8", "ubyte_d16_hi"),
+    ("d16_i8", "sbyte_d16"),
+    ("d16_hi_i8", "sbyte_d16_hi"),
     ("b8", "byte"),
     ("b16", "short"),
 ];
@@ -46,7 +50,7 @@ pub(super) fn older(name: &str, gfx: Gfx) -> Result<String, String> {
         ("buffer_store_", "buffer_store_"),
         ("s_load_", "s_load_"),
     ] {
-        if let Some(suffix) = name.strip_prefix(prefix) {
+        if let Some(suffix) = name.strip_prefix(prefix).filter(|suffix| !suffix.starts_with("tr") && !suffix.starts_with("async_")) {
             return WIDTHS.iter().find(|(new, _)| *new == suffix).map_or_else(foreign, |(_, width)| Ok(format!("{old}{width}")));
         }
     }

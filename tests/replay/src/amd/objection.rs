@@ -30,7 +30,7 @@ impl Checker {
             even: !rdna && header.gfx != Gfx::Gfx908,
             reach: match header.gfx {
                 Gfx::Rdna2 => 2048,
-                Gfx::Rdna4 => 1 << 23,
+                gfx if gfx.is_gfx12() => 1 << 23,
                 _ => 4096,
             },
             objections: Vec::new(),

@@ -1,6 +1,7 @@
 //! Decoded AMDGCN: registers, operands, operations.
 
 use super::tracked::Tracked;
+use super::transpose::Transpose;
 use crate::number::{bf16_to_f32, f16_to_f32, float8};
 
 /// Numbers of the special scalar registers.
@@ -69,6 +70,13 @@ pub(super) enum Part {
     Sign16,
     Low16,
     High16,
+    /// A byte extended to 16 bits, in one half (stores take that half's lower byte).
+    Zero8To16 {
+        high: bool,
+    },
+    Sign8To16 {
+        high: bool,
+    },
 }
 
 /// Where a vector memory instruction gets its addresses.
@@ -88,6 +96,9 @@ pub(super) struct Vmem {
     pub store: bool,
     /// Data go to LDS, not to registers.
     pub to_lds: bool,
+    /// The register with each lane's address in LDS: between there and global memory, by the counter for that.
+    pub lds_at: Option<u16>,
+    pub transpose: Option<Transpose>,
     pub bytes: u32,
     pub part: Part,
     pub data: u16,
@@ -101,8 +112,7 @@ pub(super) struct Ds {
     pub write: bool,
     pub bytes: u32,
     pub part: Part,
-    /// Element bits of a transposing read, or 0.
-    pub transpose: u32,
+    pub transpose: Option<Transpose>,
     pub data: [u16; 2],
     pub addr: u16,
     pub count: u32,
@@ -133,6 +143,12 @@ pub(super) struct Wmma {
     pub wave: u32,
     /// Lanes of both halves hold the same of A and B.
     pub copies: bool,
+    /// Bytes along k that the two halves hold in turn.
+    pub piece: u32,
+    pub sum: Sum,
+    /// Vector instructions that must stand between this one and the next that reads the result as A or B; one less before others that touch
+    /// the result, or overwrite A or B.
+    pub apart: u32,
     pub d: u16,
     pub a: u16,
     pub b: u16,
@@ -148,7 +164,7 @@ impl Wmma {
 
     /// Registers of C (and of D).
     pub fn result_regs(&self) -> u16 {
-        (256 / self.wave) as u16
+        (256 / self.wave / if matches!(self.sum, Sum::F16 | Sum::Bf16) { 2 } else { 1 }) as u16
     }
 
     /// Row (A) or column (B), and k, of element `i` of a lane.
@@ -156,29 +172,41 @@ impl Wmma {
         if self.copies {
             return (lane % 16, i);
         }
-        // Pieces of 8 bytes go to the lower and the upper sixteen lanes in turn; waves of 64 lanes have the upper half of the registers in
-        // their upper half.
-        let each = 64 / self.kinds[0].bits();
+        // Pieces go to the lower and the upper sixteen lanes in turn; waves of 64 lanes have the upper half of the registers in their upper half.
+        let each = 8 * self.piece / self.kinds[0].bits();
         let held = 16 * self.k / self.wave;
         let i = i + lane / 32 * held;
         (lane % 16, i / each * 2 * each + lane / 16 % 2 * each + i % each)
     }
 
-    /// Row and column of result register `register` of a lane.
-    pub fn result(&self, lane: u32, register: u32) -> (u32, u32) {
+    /// Row and column of result element `element` of a lane: a register each, or half of one.
+    pub fn result(&self, lane: u32, element: u32) -> (u32, u32) {
         if self.copies {
-            return (self.wave / 16 * register + lane / 16, lane % 16);
+            return (self.wave / 16 * element + lane / 16, lane % 16);
         }
-        (lane / 32 * 4 + lane / 16 % 2 * 8 + register, lane % 16)
+        (lane / 32 * 4 + lane / 16 % 2 * 8 + element, lane % 16)
     }
+}
+
+/// Types of sums.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sum {
+    F32,
+    /// Two in a register.
+    F16,
+    Bf16,
+    I32,
 }
 
 /// Element types of matrix instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Element {
+    F64,
+    F32,
     F16,
     Bf16,
     I8,
+    U8,
     /// OCP, or with one zero and no infinity (fnuz).
     E4m3 {
         fnuz: bool,
@@ -190,15 +218,23 @@ pub(super) enum Element {
 
 impl Element {
     pub fn bits(self) -> u32 {
-        if matches!(self, Element::F16 | Element::Bf16) { 16 } else { 8 }
+        match self {
+            Element::F64 => 64,
+            Element::F32 => 32,
+            Element::F16 | Element::Bf16 => 16,
+            Element::I8 | Element::U8 | Element::E4m3 { .. } | Element::E5m2 { .. } => 8,
+        }
     }
 
     /// The value of a bit pattern.
-    pub fn value(self, raw: u32) -> f64 {
+    pub fn value(self, raw: u64) -> f64 {
         match self {
+            Element::F64 => f64::from_bits(raw),
+            Element::F32 => f32::from_bits(raw as u32).into(),
             Element::F16 => f16_to_f32(raw as u16).into(),
             Element::Bf16 => bf16_to_f32(raw as u16).into(),
             Element::I8 => f64::from(raw as u8 as i8),
+            Element::U8 => f64::from(raw as u8),
             Element::E4m3 { fnuz } => float8(raw as u8, 3, fnuz),
             Element::E5m2 { fnuz } => float8(raw as u8, 2, fnuz),
         }
@@ -213,7 +249,7 @@ impl Mfma {
 
     /// Registers of C (and of D).
     pub fn result_regs(&self) -> u16 {
-        (self.m * self.m / 64) as u16
+        (self.m * self.m / 64 * if self.kinds[0] == Element::F64 { 2 } else { 1 }) as u16
     }
 }
 
@@ -252,7 +288,7 @@ pub(super) enum Op {
         states: u32,
     },
     /// By [`Queue`].
-    Wait([Option<u32>; 4]),
+    Wait(Counts),
     Barrier,
     /// The first half of a barrier.
     Signal,
@@ -352,12 +388,24 @@ pub(super) enum Gfx {
     Rdna3,
     /// gfx1200, gfx1201.
     Rdna4,
+    Gfx1250,
+    Gfx1251,
 }
 
 impl Gfx {
     /// Wave size by the text, two scalar sources an instruction, more counters, and no accumulation registers.
     pub fn is_rdna(self) -> bool {
         self >= Self::Rdna2
+    }
+
+    /// Counters for each kind of operation, barriers in two halves.
+    pub fn is_gfx12(self) -> bool {
+        self >= Self::Rdna4
+    }
+
+    /// gfx1250 or gfx1251.
+    pub fn is_gfx125(self) -> bool {
+        self >= Self::Gfx1250
     }
 
     /// Its place in lists of the CDNA generations from gfx90a on; gfx908 knows what gfx90a does.
@@ -382,15 +430,17 @@ pub(super) enum Queue {
     Vs,
     /// Scalar loads: `kmcnt`.
     Km,
+    /// Copies between global memory and LDS: `asynccnt`.
+    Async,
 }
 
 impl Queue {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Vm, Self::Lgkm, Self::Vs, Self::Km];
+    pub const ALL: [Self; 5] = [Self::Vm, Self::Lgkm, Self::Vs, Self::Km, Self::Async];
 
     /// The counter's name.
     pub fn name(self, gfx: Gfx) -> &'static str {
-        match (self, gfx == Gfx::Rdna4) {
+        match (self, gfx.is_gfx12()) {
             (Self::Vm, false) => "vmcnt",
             (Self::Vm, true) => "loadcnt",
             (Self::Lgkm, false) => "lgkmcnt",
@@ -398,9 +448,13 @@ impl Queue {
             (Self::Vs, false) => "vscnt",
             (Self::Vs, true) => "storecnt",
             (Self::Km, _) => "kmcnt",
+            (Self::Async, _) => "asynccnt",
         }
     }
 }
+
+/// By [`Queue`], how many operations may be outstanding.
+pub(super) type Counts = [Option<u32>; 5];
 
 /// What the kernel descriptor says.
 #[derive(Clone, Debug)]

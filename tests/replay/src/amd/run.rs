@@ -3,7 +3,7 @@
 //! Waves run one after the other up to the next barrier or their end; lanes of a wave run in
 //! lockstep under EXEC.
 
-use super::op::{Cond, EXEC, Gfx, M0, Op, Program, Queue, Src, Stmt, VCC};
+use super::op::{Cond, EXEC, M0, Op, Program, Queue, Src, Stmt, VCC};
 use super::tracked::Tracked;
 use super::wave::{Pending, Run, Wave};
 use crate::fault::{Clash, FaultKind};
@@ -132,6 +132,23 @@ impl Wave {
     }
 
     fn execute(&mut self, m: &mut Machine<'_, '_>, stmt: &Stmt, states: u32) -> Run<()> {
+        if stmt.mnemonic.starts_with("v_") {
+            let is_trans = ["v_exp_", "v_log_", "v_rcp_", "v_rsq_", "v_sqrt_", "v_sin_", "v_cos_"].iter().any(|word| stmt.mnemonic.starts_with(word));
+            self.hazards.vector_instruction(is_trans);
+            let result = self.perform(m, stmt, states);
+            if let (true, Op::Lane { src, .. }) = (is_trans, &stmt.op) {
+                src.iter().for_each(|s| {
+                    if let Src::V(register) = s {
+                        self.hazards.trans_read(*register)
+                    }
+                });
+            }
+            return result;
+        }
+        self.perform(m, stmt, states)
+    }
+
+    fn perform(&mut self, m: &mut Machine<'_, '_>, stmt: &Stmt, states: u32) -> Run<()> {
         match &stmt.op {
             Op::Lane { .. } | Op::Bitop3 { .. } | Op::Wide { .. } | Op::Compare { .. } | Op::Cndmask { .. } => return self.vector(&stmt.op),
             Op::ReadLane { .. } | Op::WriteLane { .. } | Op::Swap { .. } => {
@@ -181,7 +198,7 @@ impl Wave {
                     self.set_scalar(register, u32::from_le_bytes([word[0], word[1], word[2], word[3]]), false)?;
                 }
                 let sgprs = (*dst..*dst + *words).collect();
-                let queue = if m.program.header.gfx == Gfx::Rdna4 { Queue::Km } else { Queue::Lgkm };
+                let queue = if m.program.header.gfx.is_gfx12() { Queue::Km } else { Queue::Lgkm };
                 self.issue(queue, Pending { scalar: true, sgprs, ..self.pending() });
             }
             Op::Branch { cond, target } => {
@@ -217,7 +234,17 @@ impl Wave {
 
     /// An empty queue entry for this line.
     pub fn pending(&self) -> Pending {
-        Pending { id: 0, line: self.line, scalar: false, vector: Vec::new(), sgprs: Vec::new(), spans: Vec::new(), is_write: false, copy: None }
+        Pending {
+            id: 0,
+            line: self.line,
+            scalar: false,
+            vector: Vec::new(),
+            sgprs: Vec::new(),
+            spans: Vec::new(),
+            is_write: false,
+            copy: None,
+            held: Vec::new(),
+        }
     }
 
     fn read_constant(&self, m: &Machine<'_, '_>, address: u64, data: &mut [u8]) -> Run<()> {

@@ -92,7 +92,7 @@ impl Wave {
         let mut results = Vec::with_capacity(LANES * n as usize);
         for lane in 0..LANES {
             for register in 0..n {
-                let (row, col) = super::matrix::result(m, lane as u32, register.into());
+                let (row, col) = super::matrix::result(m, lane as u32, register.into(), false);
                 let start = match f.mfma.c {
                     Src::V(c) => self.lane_value(c + register, lane, 3)?.value,
                     other => self.scalar_src(other, 1)? as u32,

@@ -168,7 +168,9 @@ impl Reader {
                     Some("gfx1030") => Gfx::Rdna2,
                     Some("gfx1100" | "gfx1150" | "gfx1151") => Gfx::Rdna3,
                     Some("gfx1200" | "gfx1201") => Gfx::Rdna4,
-                    _ => return Err("only gfx908, gfx90a, gfx942, gfx950, gfx1030, gfx1100, gfx115x and gfx120x are modelled".to_string()),
+                    Some("gfx1250") => Gfx::Gfx1250,
+                    Some("gfx1251") => Gfx::Gfx1251,
+                    _ => return Err("only gfx908, gfx90a, gfx942, gfx950, gfx1030, gfx1100, gfx115x, gfx120x and gfx125x are modelled".to_string()),
                 };
                 self.target = Some((gfx, features.contains("sramecc-")));
             }

@@ -11,7 +11,7 @@ use crate::tags::Tag;
 
 /// What a buffer resource says.
 #[derive(Clone, Copy)]
-struct Resource {
+pub(super) struct Resource {
     base: u64,
     records: u64,
 }
@@ -20,7 +20,7 @@ struct Resource {
 pub(super) fn halves(part: Part) -> u8 {
     match part {
         Part::Words => 3,
-        Part::High16 => 2,
+        Part::High16 | Part::Zero8To16 { high: true } | Part::Sign8To16 { high: true } => 2,
         _ => 1,
     }
 }
@@ -40,7 +40,8 @@ pub(super) fn outgoing(word: Tracked, part: Part, data: &mut Vec<u8>, tags: &mut
             data.extend(&word.value.to_le_bytes()[..2]);
             tags.push(word.tags[0]);
         }
-        Part::Zero8 | Part::Sign8 => data.push(word.value as u8),
+        Part::Zero8To16 { high: true } | Part::Sign8To16 { high: true } => data.push((word.value >> 16) as u8),
+        Part::Zero8 | Part::Sign8 | Part::Zero8To16 { .. } | Part::Sign8To16 { .. } => data.push(word.value as u8),
     }
 }
 
@@ -49,14 +50,22 @@ pub(super) fn incoming(data: &[u8], tags: &[Tag], part: Part, old: Tracked, kept
     let half = || u32::from(u16::from_le_bytes([data[0], data[1]]));
     let tag = |i: usize| tags.get(i).copied().unwrap_or(0);
     let rest = if kept { old.defined } else { 0 };
+    let (low, high) = (
+        |bits: u32, tag| Tracked { value: old.value & 0xffff_0000 | bits, tags: [tag, old.tags[1]], defined: 1 | rest & 2 },
+        |bits: u32, tag| Tracked { value: old.value & 0xffff | bits << 16, tags: [old.tags[0], tag], defined: 2 | rest & 1 },
+    );
     match part {
         Part::Words => Tracked { value: u32::from_le_bytes([data[0], data[1], data[2], data[3]]), tags: [tag(0), tag(1)], defined: 3 },
         Part::Zero8 => Tracked::plain(data[0].into()),
         Part::Sign8 => Tracked::plain(data[0] as i8 as i32 as u32),
         Part::Zero16 => Tracked { value: half(), tags: [tag(0), 0], defined: 3 },
         Part::Sign16 => Tracked { value: half() as u16 as i16 as i32 as u32, tags: [tag(0), 0], defined: 3 },
-        Part::Low16 => Tracked { value: old.value & 0xffff_0000 | half(), tags: [tag(0), old.tags[1]], defined: 1 | rest & 2 },
-        Part::High16 => Tracked { value: old.value & 0xffff | half() << 16, tags: [old.tags[0], tag(0)], defined: 2 | rest & 1 },
+        Part::Low16 => low(half(), tag(0)),
+        Part::High16 => high(half(), tag(0)),
+        Part::Zero8To16 { high: false } => low(data[0].into(), 0),
+        Part::Zero8To16 { high: true } => high(data[0].into(), 0),
+        Part::Sign8To16 { high: false } => low(u32::from(i16::from(data[0] as i8) as u16), 0),
+        Part::Sign8To16 { high: true } => high(u32::from(i16::from(data[0] as i8) as u16), 0),
     }
 }
 
@@ -75,6 +84,15 @@ impl Wave {
         if f.to_lds {
             return self.load_to_lds(m, f, resource);
         }
+        if let Some(lds) = f.lds_at {
+            return self.between_memories(m, f, lds);
+        }
+        if f.transpose.is_some() {
+            self.full("a transposing load")?;
+            if self.size != 32 {
+                return Err(Clash::new(FaultKind::InvalidOperand, "transposing loads are modelled for waves of 32 lanes"));
+            }
+        }
         for register in f.data..f.data + words {
             if f.store {
                 self.check_read(register, User::Memory)?;
@@ -83,7 +101,7 @@ impl Wave {
             }
         }
         self.hazards.advance(1);
-        let (mut trace, kept) = (Vec::new(), keeps_halves(m));
+        let (mut trace, mut fetched, kept) = (Vec::new(), Vec::new(), keeps_halves(m));
         for lane in self.lanes() {
             let thread = self.thread(lane);
             let address = self.vector_address(f, resource, lane)?;
@@ -101,6 +119,11 @@ impl Wave {
                 }
             } else {
                 let (data, tags) = self.fetch(m, address, f.bytes, limit).map_err(|c| c.by(thread))?;
+                if f.transpose.is_some() {
+                    fetched.push((data, tags));
+                    trace.push((thread, address));
+                    continue;
+                }
                 for (i, register) in (f.data..f.data + words).enumerate() {
                     let old = self.tracked(register, lane);
                     let value = incoming(&data[4 * i..], tags.get(2 * i..).unwrap_or(&[]), f.part, old, kept);
@@ -108,6 +131,15 @@ impl Wave {
                 }
             }
             trace.push((thread, address));
+        }
+        if let Some(form) = f.transpose {
+            for lane in self.lanes() {
+                let (data, tags) = super::lds::transposed(form, &fetched, lane as u32, f.bytes);
+                for (i, register) in (f.data..f.data + words).enumerate() {
+                    let value = incoming(&data[4 * i..], &tags[2 * i..], f.part, Tracked::plain(0), kept);
+                    self.set_lane(register, lane, value);
+                }
+            }
         }
         m.world.recorder.access(self.site(m), Space::Global, f.store, f.bytes, trace);
         let vector: Vec<u16> = if f.store { Vec::new() } else { (f.data..f.data + words).collect() };
@@ -154,7 +186,7 @@ impl Wave {
         Ok(Resource { base: u64::from(w[0]) | u64::from(w[1] & 0xffff) << 32, records: w[2].into() })
     }
 
-    fn vector_address(&self, f: &Vmem, resource: Option<Resource>, lane: usize) -> Run<u64> {
+    pub(super) fn vector_address(&self, f: &Vmem, resource: Option<Resource>, lane: usize) -> Run<u64> {
         let offset_of = |v: Option<u16>| v.map_or(Ok(0), |v| self.lane_value(v, lane, 3).map(|t| u64::from(t.value)));
         Ok(match f.place {
             Place::Flat(v) => {
@@ -223,7 +255,7 @@ impl Wave {
     }
 
     /// LDS operations and loads to LDS are not ordered with each other, even in one wave.
-    fn check_overwrite(&self, pieces: &[(u32, u64, Vec<u8>, Vec<Tag>)]) -> Run<()> {
+    pub(super) fn check_overwrite(&self, pieces: &[(u32, u64, Vec<u8>, Vec<Tag>)]) -> Run<()> {
         for pending in self.queue(Queue::Lgkm) {
             for &(_, start, len) in &pending.spans {
                 let hit = pieces.iter().find(|p| p.1 < start + u64::from(len) && start < p.1 + p.2.len() as u64);

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use super::hazard::{Hazards, User};
-use super::op::{ACC, EXEC, Gfx, M0, Queue, Src, VCC};
+use super::op::{ACC, Counts, EXEC, Gfx, M0, Queue, Src, VCC};
 use super::tracked::Tracked;
 use crate::fault::{Clash, FaultKind};
 use crate::shared::Shared;
@@ -45,6 +45,8 @@ pub(super) struct Pending {
     pub is_write: bool,
     /// A copy to LDS.
     pub copy: Option<u32>,
+    /// LDS bytes that a copy reads.
+    pub held: Vec<(u32, u64, u32)>,
 }
 
 pub(super) struct Wave {
@@ -66,7 +68,7 @@ pub(super) struct Wave {
     v_tags: Vec<[Tag; 2]>,
     v_defined: Vec<u8>,
     v_flight: Vec<u32>,
-    queues: [VecDeque<Pending>; 4],
+    queues: [VecDeque<Pending>; 5],
     gfx: Gfx,
     next_id: u32,
 }
@@ -182,7 +184,9 @@ impl Wave {
     /// counter, which keeps the order.
     pub fn check_write(&mut self, register: u16, user: User, queue: Option<Queue>) -> Run<()> {
         let id = self.v_flight[register as usize];
-        let same_queue = queue.is_some_and(|q| self.queue(q).iter().any(|p| p.id == id));
+        // gfx125x reports loads in order, but its data may reach registers in any (AMDGPUUsage, memory model of gfx125x).
+        let keeps_order = queue != Some(Queue::Vm) || !self.gfx.is_gfx125();
+        let same_queue = keeps_order && queue.is_some_and(|q| self.queue(q).iter().any(|p| p.id == id));
         if !same_queue {
             self.flight(id, name(register), "written")?;
         }
@@ -253,13 +257,18 @@ impl Wave {
         if let Some(copy) = pending.copy {
             shared.end_copy(copy);
         }
+        for &(thread, address, len) in &pending.held {
+            shared.let_go(thread, pending.line, address, len);
+        }
     }
 
     /// `s_waitcnt` and its like: by queue, how many may be outstanding.
-    pub fn wait(&mut self, counts: [Option<u32>; 4], shared: &mut Shared) {
+    pub fn wait(&mut self, counts: Counts, shared: &mut Shared) {
         for (at, count) in counts.into_iter().enumerate() {
-            // Scalar loads come back in any order.
-            let scalar = self.queues[at].iter().any(|p| p.scalar);
+            // Scalar loads come back in any order, and so do copies to LDS and from it.
+            let both = |p: &Pending| (p.copy.is_some(), !p.held.is_empty());
+            let mixed = at == Queue::Async as usize && self.queues[at].iter().any(|p| both(p) != both(&self.queues[at][0]));
+            let scalar = mixed || self.queues[at].iter().any(|p| p.scalar);
             while count.is_some_and(|n| self.queues[at].len() > n as usize && (n == 0 || !scalar)) {
                 let pending = self.queues[at].pop_front().expect("an outstanding operation");
                 self.complete(&pending, shared);

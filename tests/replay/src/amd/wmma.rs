@@ -1,11 +1,12 @@
 //! Matrix instructions of RDNA: where elements lie in a wave of 32 or 64 lanes, and the product.
 
 use super::hazard::User;
-use super::op::{Element, Src, Wmma};
+use super::op::{Element, Src, Sum, Wmma};
 use super::run::Machine;
 use super::tracked::Tracked;
 use super::wave::{Run, Wave};
 use crate::fault::{Clash, FaultKind};
+use crate::number::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use crate::report::MatrixEvent;
 use crate::tags::Tag;
 
@@ -15,11 +16,12 @@ impl Wave {
         let n = f.result_regs();
         let sources = (f.a..f.a + f.source_regs()).chain(f.b..f.b + f.source_regs());
         for register in sources.clone().chain(if let Src::V(c) = f.c { c..c + n } else { 0..0 }) {
-            self.check_read(register, User::Valu)?;
+            self.check_read(register, User::Wmma)?;
         }
         // The result of the instruction just before is no input of this one: a vector instruction stands between.
         sources.clone().try_for_each(|register| self.hazards.reads_after_wmma(register))?;
-        (f.d..f.d + n).try_for_each(|r| self.check_write(r, User::Valu, None))?;
+        sources.clone().try_for_each(|register| self.hazards.wmma_reads(register))?;
+        (f.d..f.d + n).try_for_each(|r| self.check_write(r, User::Wmma, None))?;
         let mut a = vec![[0f64; 16]; f.k as usize];
         let mut b = a.clone();
         let a_tags = self.collect(f, f.a, f.kinds[0], &mut a)?;
@@ -27,20 +29,33 @@ impl Wave {
         let mut results = Vec::with_capacity(256);
         for lane in 0..self.size {
             for register in 0..n {
-                let (row, col) = f.result(lane as u32, register.into());
                 let start = match f.c {
                     Src::V(c) => self.lane_value(c + register, lane, 3)?.value,
                     other => self.scalar_src(other, 1)? as u32,
                 };
-                let sum: f64 = a.iter().zip(&b).map(|(x, y)| x[row as usize] * y[col as usize]).sum();
-                results.push((lane, register, ((f64::from(f32::from_bits(start)) + sum) as f32).to_bits()));
+                let sum = |element: u16| -> f64 {
+                    let (row, col) = f.result(lane as u32, element.into());
+                    a.iter().zip(&b).map(|(x, y)| x[row as usize] * y[col as usize]).sum()
+                };
+                let halves = |widen: fn(u16) -> f32, narrow: fn(f32) -> u16| -> u32 {
+                    let half = |i: u16| narrow((f64::from(widen((start >> (16 * i)) as u16)) + sum(2 * register + i)) as f32);
+                    u32::from(half(0)) | u32::from(half(1)) << 16
+                };
+                let value = match f.sum {
+                    Sum::F32 => ((f64::from(f32::from_bits(start)) + sum(register)) as f32).to_bits(),
+                    Sum::I32 => (i64::from(start as i32) + sum(register) as i64) as u32,
+                    Sum::F16 => halves(f16_to_f32, f32_to_f16),
+                    Sum::Bf16 => halves(bf16_to_f32, f32_to_bf16),
+                };
+                results.push((lane, register, value));
             }
         }
         for (lane, register, value) in results {
             self.set_lane(f.d + register, lane, Tracked::plain(value));
         }
         self.hazards.advance(1);
-        (f.d..f.d + n).for_each(|register| self.hazards.did_wmma(register));
+        sources.for_each(|register| self.hazards.wmma_read(register, f.apart));
+        (f.d..f.d + n).for_each(|register| self.hazards.did_wmma(register, f.apart));
         let site = self.site(machine);
         let lanes = self.size as u32;
         let event = MatrixEvent {
@@ -60,22 +75,18 @@ impl Wave {
     /// Fills `values[k][row or column]`; returns the tags in lane and element order. What both halves of a wave hold must be the same.
     fn collect(&self, f: &Wmma, first: u16, kind: Element, values: &mut [[f64; 16]]) -> Run<Vec<Tag>> {
         let bits = kind.bits();
-        let per_register = 32 / bits;
         let mut tags = Vec::new();
         let mut seen = vec![[None; 16]; f.k as usize];
         for lane in 0..self.size {
-            for register in 0..f.source_regs() {
-                let word = self.lane_value(first + register, lane, 3)?;
-                for i in 0..per_register {
-                    let raw = word.value >> (i * bits) & ((1 << bits) - 1);
-                    let (row, k) = f.source(lane as u32, u32::from(register) * per_register + i);
-                    if seen[k as usize][row as usize].replace(raw).is_some_and(|before: u32| before != raw) {
-                        let sentence = format!("lane {lane} has another element of a matrix than the lane it copies: row {row}, depth {k}");
-                        return Err(Clash::new(FaultKind::InvalidOperand, sentence).by(self.thread(lane)));
-                    }
-                    values[k as usize][row as usize] = kind.value(raw);
-                    tags.push(word.tags[(i * bits / 16) as usize]);
+            for i in 0..u32::from(f.source_regs()) * 32 / bits {
+                let (raw, tag) = self.field(first, lane, i, bits)?;
+                let (row, k) = f.source(lane as u32, i);
+                if seen[k as usize][row as usize].replace(raw).is_some_and(|before: u64| before != raw) {
+                    let sentence = format!("lane {lane} has another element of a matrix than the lane it copies: row {row}, depth {k}");
+                    return Err(Clash::new(FaultKind::InvalidOperand, sentence).by(self.thread(lane)));
                 }
+                values[k as usize][row as usize] = kind.value(raw);
+                tags.push(tag);
             }
         }
         Ok(tags)
@@ -84,7 +95,8 @@ impl Wave {
 
 #[cfg(test)]
 mod tests {
-    use super::super::op::{Element, Src, Wmma};
+    use super::super::decode_vector::wmma_form;
+    use super::super::op::{Element, Gfx, Src, Sum, Wmma};
     use crate::json::{self, Json};
 
     /// Against AMD's matrix calculator: all forms of RDNA3 and RDNA4 with 16-bit and 8-bit floats, both wave sizes.
@@ -99,7 +111,8 @@ mod tests {
             let number = |key: &str| value.get(key).and_then(Json::number).expect(key) as u32;
             let kind = if word("in_a").ends_with("16") { Element::F16 } else { Element::E4m3 { fnuz: false } };
             let copies = word("arch") == "rdna3";
-            let f = Wmma { k: 16, kinds: [kind; 2], wave: number("wave"), copies, d: 0, a: 0, b: 0, c: Src::K(0) };
+            let wave = number("wave");
+            let f = Wmma { k: 16, kinds: [kind; 2], wave, copies, piece: 8, sum: Sum::F32, apart: 0, d: 0, a: 0, b: 0, c: Src::K(0) };
             for (lane, fields) in value.get("map").expect("map").list().iter().enumerate() {
                 for (i, entry) in fields.list().iter().enumerate() {
                     let want: Vec<u32> = entry.list().iter().filter_map(Json::number).map(|n| n as u32).collect();
@@ -116,5 +129,32 @@ mod tests {
             }
         }
         assert!(seen > 5000, "{seen}");
+    }
+    /// gfx1250: against what AMD's emulator, IREE and Triton say of it.
+    #[test]
+    fn forms_of_gfx1250_agree_with_the_recorded_maps() {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../oracle/data/amd/derived_layouts.jsonl");
+        let text = std::fs::read_to_string(path).expect("the oracle's data");
+        let mut forms = std::collections::BTreeSet::new();
+        for line in text.lines().filter(|line| line.contains("\"gfx1250\"") && !line.contains("v_wmma_scale")) {
+            let value = json::parse(line).expect("json");
+            let word = |key: &str| value.get(key).and_then(Json::text).expect(key);
+            let f = wmma_form(word("inst"), Gfx::Gfx1250, 32).unwrap_or_else(|| panic!("{} is not modelled", word("inst")));
+            forms.insert(word("inst").to_string());
+            for (lane, fields) in value.get("map").expect("map").list().iter().enumerate() {
+                for (i, entry) in fields.list().iter().enumerate() {
+                    let want: Vec<u32> = entry.list().iter().filter_map(Json::number).map(|n| n as u32).collect();
+                    let (lane, i) = (lane as u32, i as u32);
+                    let source = f.source(lane, i);
+                    let got = match word("matrix") {
+                        "a" => source,
+                        "b" => (source.1, source.0),
+                        _ => f.result(lane, i),
+                    };
+                    assert_eq!([got.0, got.1], want[..2], "{} {} lane {lane} field {i}", word("inst"), word("matrix"));
+                }
+            }
+        }
+        assert!(forms.len() > 12, "{forms:?}");
     }
 }
