@@ -9,7 +9,7 @@ use super::shape::tile_shape;
 use super::written;
 use crate::ir::{AttrValue, Def, Op, Quotient, Value, words};
 use crate::map::{MemoryMap, SharedLayout, TileShape, log2_exact};
-use crate::plan::{AllocPlan, GlobalPlan, PlanError, PlanPool};
+use crate::plan::{AllocPlan, GlobalPlan, LEADS, Lead, PlanError, PlanPool};
 use lanebook_layout::PostMap;
 use lanebook_tables::{AtomId, OpRole, Space};
 
@@ -146,20 +146,33 @@ impl Chooser<'_, '_, '_, '_> {
         if !is_argument || ty.space != Some(Space::Global) {
             return Err(not_traced);
         }
-        let mut starts = self.program.subscripts(op, operand);
-        let (Some(row), Some(col), None) = (starts.next(), starts.next(), starts.next()) else { return Err(not_traced) };
+        let rank = ty.shape.rank();
         let element = u32::from(shape.bits / 8);
         let attr = |key: &str| self.program.int_value_attr(value, key).and_then(|n| u32::try_from(n).ok());
         let base = power(attr(words::ALIGN).unwrap_or(element));
-        let outer_bytes = ty.shape.extent(1).and_then(|n| n.checked_mul(element));
-        let outer = match outer_bytes {
-            Some(bytes) => power(bytes),
-            None => power(attr(words::STRIDE_DIV).unwrap_or(1)).saturating_mul(element),
-        };
+        let steps = |bytes: Option<u32>| bytes.map_or_else(|| power(attr(words::STRIDE_DIV).unwrap_or(1)).saturating_mul(element), power);
+        let mut starts = self.program.subscripts(op, operand);
+        // The dimensions in front of rows and columns say which matrix.
+        let mut leading = [None; LEADS];
+        let mut outer = 1 << 30;
+        for (dim, place) in (0..rank.saturating_sub(2)).zip(0..) {
+            let slot: &mut Option<Lead> = leading.get_mut(place).ok_or(not_traced)?;
+            let lead = Lead { start: starts.next().ok_or(not_traced)?, bytes: inside(&ty.shape, dim, element) };
+            outer = outer.min(steps(lead.bytes));
+            *slot = Some(lead);
+        }
+        let row = if rank > 1 { Some(starts.next().ok_or(not_traced)?) } else { None };
+        let (Some(col), None) = (starts.next(), starts.next()) else { return Err(not_traced) };
+        if row.is_none() && shape.row_count() != 1 {
+            return Err(PlanError::Extents(op));
+        }
+        let outer_bytes = if row.is_some() { inside(&ty.shape, rank.saturating_sub(2), element) } else { Some(0) };
+        let outer = if row.is_some() { outer.min(steps(outer_bytes)) } else { outer };
         let inner = power(self.multiple_of(col)).saturating_mul(element);
         let global = GlobalPlan {
             memref: value,
             start: (row, col),
+            leading,
             outer_bytes,
             align: base.min(outer).min(inner),
             tensor_align: (base, outer),
@@ -167,7 +180,9 @@ impl Chooser<'_, '_, '_, '_> {
         };
         // The same tile is one, also where its place is written twice.
         let at = |a: Value, b: Value| a == b || self.program.int(a).is_some_and(|n| self.program.int(b) == Some(n));
-        let same = |g: &GlobalPlan| at(g.start.0, row) && at(g.start.1, col) && GlobalPlan { start: global.start, ..*g } == global;
+        let same = |g: &GlobalPlan| {
+            g.starts().count() == rank && g.starts().zip(global.starts()).all(|(a, b)| at(a, b)) && GlobalPlan { start: global.start, leading, ..*g } == global
+        };
         let index = match self.plan.globals.iter().position(same) {
             Some(index) => index,
             None => {
@@ -246,4 +261,13 @@ impl Chooser<'_, '_, '_, '_> {
         }
         Ok(())
     }
+}
+
+/// Bytes from one index of a dimension to the next, if the type says it.
+fn inside(shape: &crate::ir::Shape, dim: usize, element: u32) -> Option<u32> {
+    let mut bytes = element;
+    for inner in dim.saturating_add(1)..shape.rank() {
+        bytes = bytes.checked_mul(shape.extent(inner)?)?;
+    }
+    Some(bytes)
 }

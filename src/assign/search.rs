@@ -162,6 +162,10 @@ impl Chooser<'_, '_, '_, '_> {
         let maps = if let (Some(global), Some((shared, _))) = (self.global_of(movement), shared) { Some((global, shared)) } else { None };
         for (number, form) in self.setting.tiled_moves(loads).filter(|(_, form)| is_wanted(form.atom)) {
             let Some((global, shared)) = maps else { break };
+            // A coordinate for each dimension of the tensor.
+            if form.at.len() != global.starts().count() {
+                continue;
+            }
             let most = limit(&best);
             let dtype = self.program.type_of(global.memref).dtype;
             match self.setting.evaluate_tiled(form, global, dtype, shared, most) {

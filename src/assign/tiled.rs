@@ -6,7 +6,7 @@
 
 use super::evaluate::{Evaluated, Setting};
 use crate::map::{Columns, Combine, MemoryMap};
-use crate::plan::{Figures, Fit, GlobalPlan, MapPlan, Reject};
+use crate::plan::{Figures, Fit, GlobalPlan, MAP_RANK, MapPlan, Reject};
 use crate::unit::map::{self, Rule};
 use crate::unit::{Error, has, swizzle};
 use lanebook_tables::{DtypeId, SwizzleMode, TensorMap, TiledMove};
@@ -27,8 +27,8 @@ impl<'t> Setting<'t> {
     /// The architecture's copies through tensor maps, by their number.
     pub(super) fn tiled_moves(&self, loads: bool) -> impl Iterator<Item = (u8, &'t TiledMove<'t>)> + use<'t> {
         let arch = self.arch;
-        // One number for each dimension of a matrix.
-        let known = move |m: &TiledMove<'_>| has(arch, m.feature) && m.loads == loads && m.at.len() == crate::plan::MAP_RANK;
+        // One number for each dimension of a matrix, and those that say which matrix.
+        let known = move |m: &TiledMove<'_>| has(arch, m.feature) && m.loads == loads && (2..=MAP_RANK).contains(&m.at.len());
         (0u8..).zip(self.tables.units.tiled_moves).filter(move |(_, m)| known(m))
     }
 
@@ -52,6 +52,10 @@ impl<'t> Setting<'t> {
         let number = maps.iter().position(|m| m.name == form.map && has(self.arch, m.feature)).ok_or(Reject::Form)?;
         let rules = maps.get(number).ok_or(Reject::Form)?;
         let shape = shared.shape;
+        let rank = u8::try_from(form.at.len()).map_err(|_| Reject::Form)?;
+        if !(rules.rank.0..=rules.rank.1).contains(&rank) {
+            return Err(refuse(Rule::Rank, u32::from(rank), u32::from(rules.rank.1)));
+        }
         let element = self.map_element(rules, dtype, shape.bits).ok_or(Reject::Element { element_bits: shape.bits })?;
         let align = rules.elements.get(usize::from(element)).map_or(0, |e| u32::from(e.align_bytes));
         let (base, stride) = global.tensor_align;
@@ -80,15 +84,23 @@ impl<'t> Setting<'t> {
         }
         let (found, mode) = best.ok_or(closest)?;
         let extent = |bits: u8| 1u16.checked_shl(u32::from(bits)).unwrap_or(0);
-        let map = MapPlan {
-            memref: global.memref,
-            map: u8::try_from(number).map_err(|_| Reject::Size)?,
-            element,
-            mode,
-            order: [1, 0],
-            boxed: [extent(found.inner), extent(found.outer)],
-            stride_bytes: global.outer_bytes,
-        };
+        // A box lies in one matrix: its dimensions are the last two, the contiguous one first.
+        let mut order = [0u8; MAP_RANK];
+        let mut boxed = [1u16; MAP_RANK];
+        for (dim, place) in (0..rank).rev().zip(&mut order) {
+            *place = dim;
+        }
+        for (bits, place) in [found.inner, found.outer].into_iter().zip(&mut boxed) {
+            *place = extent(bits);
+        }
+        let mut stride_bytes = [None; MAP_RANK - 1];
+        let dims = global.leads().map(|lead| lead.bytes).chain([global.outer_bytes]);
+        for (dim, bytes) in dims.enumerate() {
+            // The map's dimensions count from the innermost.
+            let place = usize::from(rank).checked_sub(dim.saturating_add(2)).ok_or(Reject::Form)?;
+            *stride_bytes.get_mut(place).ok_or(Reject::Form)? = bytes;
+        }
+        let map = MapPlan { memref: global.memref, map: u8::try_from(number).map_err(|_| Reject::Size)?, element, mode, rank, order, boxed, stride_bytes };
         let mut fit = Fit {
             slots: Columns::new(),
             warps: Columns::new(),

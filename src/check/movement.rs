@@ -4,7 +4,7 @@ use super::tile::{Memory, Position, element_bytes, held, nth_panel, panel_size, 
 use super::violation::Violation;
 use crate::ir::{Op, Program, Value};
 use crate::map::{Fragment, TileShape};
-use crate::plan::{End, MovePlan, Plan};
+use crate::plan::{End, GlobalPlan, MovePlan, Plan};
 use lanebook_layout::AxisId;
 use lanebook_tables::{Atom, AtomId, Movement, OpRole, Side, Space, Tables};
 
@@ -100,7 +100,7 @@ fn ends(program: &Program<'_, '_>, plan: &Plan<'_>, m: &MovePlan) -> Result<(), 
             End::Shared(k) => plan.allocs.get(usize::from(k)).map(|a| a.value),
             End::Global(k) => {
                 let g = plan.globals.get(usize::from(k));
-                let starts = g.is_some_and(|g| program.subscripts(op, usize::from(number)).eq([g.start.0, g.start.1]));
+                let starts = g.is_some_and(|g| located(program, op, usize::from(number), g));
                 g.filter(|_| starts).map(|g| g.memref)
             }
         };
@@ -109,6 +109,29 @@ fn ends(program: &Program<'_, '_>, plan: &Plan<'_>, m: &MovePlan) -> Result<(), 
         }
     }
     Ok(())
+}
+
+/// Whether a tile starts where the program says, and its matrix is as far from the next as the type or nothing says.
+fn located(program: &Program<'_, '_>, op: Op, number: usize, g: &GlobalPlan) -> bool {
+    // A place that is written twice is the same one.
+    let same = |a: Value, b: Value| a == b || program.int(a).is_some_and(|n| program.int(b) == Some(n));
+    let mut written = program.subscripts(op, number);
+    let all = g.starts().all(|start| written.next().is_some_and(|value| same(value, start)));
+    let shape = program.type_of(g.memref).shape;
+    // From the innermost dimension outwards: the bytes of all of what lies inside.
+    let mut inside = Some(u32::from(g.map.shape.bits / 8));
+    let mut sizes = g.starts().count() == shape.rank();
+    for dim in (1..shape.rank()).rev() {
+        inside = inside.and_then(|bytes| bytes.checked_mul(shape.extent(dim)?));
+        let outer = dim.saturating_sub(1);
+        let found = match g.leads().nth(outer) {
+            Some(lead) => lead.bytes,
+            None => g.outer_bytes,
+        };
+        sizes = sizes && found == inside;
+    }
+    let one_row = g.start.0.is_some() || (shape.rank() == 1 && g.outer_bytes == Some(0) && g.map.shape.row_count() == 1);
+    all && written.next().is_none() && sizes && one_row
 }
 
 /// Coordinates of an atom, and bytes of one.

@@ -239,19 +239,22 @@ const GEMM_FP8: &str = include_str!("../../gen/cli/examples/gemm_fp8.tile");
 fn each_wrong_field_of_a_tensor_map() {
     use crate::plan::MapPlan;
     type Damage = fn(&mut MapPlan, u8);
-    let fields: [(&str, Damage); 12] = [
+    let fields: [(&str, Damage); 15] = [
         ("box, narrower", |m, _| m.boxed[0] /= 2),
         ("box, wider", |m, _| m.boxed[0] *= 2),
         ("box, fewer rows", |m, _| m.boxed[1] /= 2),
         ("box, more rows", |m, _| m.boxed[1] *= 2),
         ("box, no power", |m, _| m.boxed[1] -= 1),
-        ("box, of as many bytes", |m, _| m.boxed = [m.boxed[0] / 2, m.boxed[1] * 2]),
-        ("stride", |m, _| m.stride_bytes = Some(256)),
-        ("order", |m, _| m.order.reverse()),
+        ("box, of as many bytes", |m, _| (m.boxed[0], m.boxed[1]) = (m.boxed[0] / 2, m.boxed[1] * 2)),
+        ("stride", |m, _| m.stride_bytes[0] = Some(256)),
+        ("order", |m, _| m.order.swap(0, 1)),
         ("swizzle, none", |m, _| m.mode = 0),
         ("swizzle, narrower", |m, _| m.mode -= 1),
         ("element size", |m, other| m.element = other),
         ("rules", |m, _| m.map = u8::MAX),
+        ("rank", |m, _| m.rank = 5 - m.rank),
+        ("box of several matrices", |m, _| m.boxed[2] = 2),
+        ("distance of matrices", |m, _| m.stride_bytes[1] = Some(1 << 20)),
     ];
     for (name, text) in [("gemm", GEMM), ("gemm_bt", GEMM_BT), ("gemm_fp8", GEMM_FP8), ("gemm_store", GEMM_STORE)] {
         with_plan(text, UNIT, |program, plan| {

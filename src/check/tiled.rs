@@ -4,7 +4,7 @@ use super::tile::{Memory, element_bytes, nth_panel, panel_size, pick, power, ran
 use super::violation::{MapFault, Violation};
 use crate::ir::{Program, words};
 use crate::map::TileShape;
-use crate::plan::{End, MAP_RANK, MapPlan, MovePlan, Plan, TiledPlan};
+use crate::plan::{End, MapPlan, MovePlan, Plan, TiledPlan};
 use crate::unit::{has, swizzle};
 use lanebook_tables::{Arch, MapLimit, SwizzleMode, Tables, TensorMap, TiledMove};
 
@@ -82,23 +82,44 @@ impl Tiled<'_, '_> {
         let element = self.rules.elements.get(usize::from(map.element)).ok_or(fault(self.m, MapFault::Element, u64::from(map.element), 0))?;
         self.same(MapFault::Element, u64::from(element.bits), u64::from(shape.bits))?;
         self.same(MapFault::Element, u64::from(element.shared_bits), u64::from(shape.bits))?;
-        // The contiguous dimension first.
-        let order: [u8; MAP_RANK] = if *row_major { [1, 0] } else { [0, 1] };
-        for (found, want) in map.order.iter().zip(order) {
-            self.same(MapFault::Order, u64::from(*found), u64::from(want))?;
-        }
         let ty = program.type_of(map.memref);
-        let inner = ty.shape.extent(usize::from(order.first().copied().unwrap_or(0)));
-        let stride = inner.and_then(|n| n.checked_mul(self.bytes));
-        if map.stride_bytes != stride {
-            return Err(fault(self.m, MapFault::Stride, map.stride_bytes.map_or(0, u64::from), stride.map_or(0, u64::from)));
+        // As many dimensions as the memref has, each of them the copy's; the contiguous one first, that of the matrices last.
+        let rank = u64::try_from(ty.shape.rank()).unwrap_or(u64::MAX);
+        self.same(MapFault::Order, u64::from(map.rank), rank)?;
+        self.same(MapFault::Order, u64::try_from(self.form.at.len()).unwrap_or(u64::MAX), rank)?;
+        if rank < 2 || map.dims().len() != ty.shape.rank() {
+            return Err(fault(self.m, MapFault::Order, rank, 2));
+        }
+        for (place, found) in (0u64..).zip(map.order) {
+            let want = match (row_major, place) {
+                (false, 0 | 1) => rank.saturating_sub(2).saturating_add(place),
+                _ => rank.saturating_sub(1).saturating_sub(place),
+            };
+            self.same(MapFault::Order, u64::from(found), want)?;
         }
         let promised = |key: &str| program.int_value_attr(map.memref, key);
         let element = u64::from(self.bytes);
         let base = promised(words::ALIGN).map_or(element, power_in);
-        let steps = stride.map_or_else(|| promised(words::STRIDE_DIV).map_or(1, power_in).saturating_mul(element), |bytes| power_in(i64::from(bytes)));
         self.multiple(MapFault::Base, base, u64::from(self.rules.base_bytes))?;
-        self.multiple(MapFault::Stride, steps, u64::from(self.rules.stride_bytes))
+        // A dimension's stride is all of what the dimensions inside it hold.
+        let mut inside = Some(self.bytes);
+        let mut dims = map.dims().iter();
+        for found in map.stride_bytes {
+            let inner = dims.next().filter(|_| dims.len() > 0);
+            let want = match inner {
+                Some(dim) => inside.and_then(|bytes| bytes.checked_mul(ty.shape.extent(usize::from(*dim))?)),
+                None => None,
+            };
+            if found != want {
+                return Err(fault(self.m, MapFault::Stride, found.map_or(0, u64::from), want.map_or(0, u64::from)));
+            }
+            inside = want;
+            if inner.is_some() {
+                let steps = found.map_or_else(|| promised(words::STRIDE_DIV).map_or(1, power_in).saturating_mul(element), |bytes| power_in(i64::from(bytes)));
+                self.multiple(MapFault::Stride, steps, u64::from(self.rules.stride_bytes))?;
+            }
+        }
+        Ok(())
     }
 
     /// The box is one that the rules allow, and as wide as the mode's rows.
@@ -109,9 +130,18 @@ impl Tiled<'_, '_> {
                 return Err(fault(self.m, MapFault::Box, u64::from(extent), u64::from(self.rules.box_max)));
             }
         }
+        // A box is of one matrix.
+        for extent in self.map.boxed.iter().skip(2) {
+            self.same(MapFault::Box, u64::from(*extent), 1)?;
+        }
         let row = self.row_bytes();
         self.multiple(MapFault::Box, row, u64::from(self.rules.box_bytes))?;
         if self.mode.xor.is_empty() { Ok(()) } else { self.same(MapFault::Box, row, u64::from(self.mode.span_bytes)) }
+    }
+
+    /// Whether the map's innermost dimension is the tile's columns.
+    fn by_rows(&self) -> bool {
+        self.map.order.first() > self.map.order.get(1)
     }
 
     fn row_bytes(&self) -> u64 {
@@ -146,7 +176,7 @@ impl Tiled<'_, '_> {
         // The pattern follows absolute addresses.
         let repeat = u64::from(self.mode.repeat_bytes.max(self.rules.shared_bytes));
         self.multiple(MapFault::Start, u64::from(segment_align), repeat)?;
-        let [inner, outer] = self.map.boxed.map(u32::from);
+        let [inner, outer, ..] = self.map.boxed.map(u32::from);
         self.covers(shape, inner, outer)?;
         let inside = power(fit.instances.as_slice().len()).ok_or(refuse)?;
         let panels = u32::from(shape.grid.rows).checked_mul(u32::from(shape.grid.cols)).ok_or(refuse)?;
@@ -163,7 +193,7 @@ impl Tiled<'_, '_> {
             for y in 0..outer {
                 for x in 0..inner {
                     // The map's dimensions are the memref's; a tile's rows and columns are too.
-                    let (down, right) = if self.map.order == [1, 0] { (y, x) } else { (x, y) };
+                    let (down, right) = if self.by_rows() { (y, x) } else { (x, y) };
                     let at = (row.checked_add(down).ok_or(refuse)?, col.checked_add(right).ok_or(refuse)?);
                     let e = number_of(shape, at).ok_or(Violation::Element { op, warp: 0, lane: 0, element: u32::MAX })?;
                     let linear = u64::from(y).saturating_mul(self.row_bytes()).saturating_add(u64::from(x).saturating_mul(u64::from(self.bytes)));
@@ -182,7 +212,7 @@ impl Tiled<'_, '_> {
     /// Boxes are powers of two, and with the bits that count them they deal out the panel's elements, each once.
     fn covers(&self, shape: TileShape, inner: u32, outer: u32) -> Result<(), Violation> {
         let bits = |n: u32| if n.is_power_of_two() { Ok(n.trailing_zeros()) } else { Err(fault(self.m, MapFault::Box, u64::from(n), 0)) };
-        let (across, down) = if self.map.order == [1, 0] { (bits(inner)?, bits(outer)?) } else { (bits(outer)?, bits(inner)?) };
+        let (across, down) = if self.by_rows() { (bits(inner)?, bits(outer)?) } else { (bits(outer)?, bits(inner)?) };
         let cols = u32::from(shape.cols);
         let own = (0..across).chain((0..down).map(|bit| bit.saturating_add(cols))).map(|bit| 1u32.checked_shl(bit).unwrap_or(0));
         let want = shape.rows.saturating_add(shape.cols);

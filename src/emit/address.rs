@@ -11,7 +11,7 @@ use super::lookup::Operand;
 use crate::expr::{BitColumn, Combine as Mix, ExprId, Place, Variable, from_bits};
 use crate::ir::{Loop, Op};
 use crate::map::{Combine, MemoryMap};
-use crate::plan::{End, Fit, GlobalPlan, MovePlan};
+use crate::plan::{End, Fit, GlobalPlan, Lead, MovePlan};
 use lanebook_tables::{Atom, IndexOp, OffsetField, Space};
 
 /// One side of one atom of a movement.
@@ -260,9 +260,35 @@ impl Context<'_, '_, '_, '_> {
         if let Some(bytes) = global.outer_bytes {
             return Ok(self.arena.constant(bytes)?);
         }
-        let stride = self.parameter(op, global.memref, ParamKind::Stride(0))?;
+        self.stride_bytes(op, global, global.leads().count())
+    }
+
+    /// Bytes from one element to the next of a memref's dimension, which its type does not say.
+    fn stride_bytes(&mut self, op: Op, global: &GlobalPlan, dim: usize) -> Result<ExprId, EmitError> {
+        let dim = u8::try_from(dim).map_err(|_| EmitError::Unplanned(op))?;
+        let stride = self.parameter(op, global.memref, ParamKind::Stride(dim))?;
         let element = u64::from(global.map.shape.bits / 8);
         Ok(self.arena.op_const(IndexOp::Mul, stride, element)?)
+    }
+
+    /// Bytes from one index of a dimension in front of the tile's to the next as an expression.
+    fn lead_bytes(&mut self, op: Op, global: &GlobalPlan, dim: usize, lead: &Lead) -> Result<ExprId, EmitError> {
+        match lead.bytes {
+            Some(bytes) => Ok(self.arena.constant(bytes)?),
+            None => self.stride_bytes(op, global, dim),
+        }
+    }
+
+    /// Where a tile's matrix begins.
+    #[inline(never)]
+    fn matrix_start(&mut self, op: Op, global: &GlobalPlan, innermost: Option<&Loop>) -> Result<ExprId, EmitError> {
+        let mut at = self.parameter(op, global.memref, ParamKind::Pointer)?;
+        for (dim, lead) in global.leads().enumerate() {
+            let bytes = self.lead_bytes(op, global, dim, lead)?;
+            let number = self.index_value(op, lead.start, innermost)?;
+            at = self.add_product(Some(at), number, bytes)?.unwrap_or(at);
+        }
+        Ok(at)
     }
 
     #[inline(never)]
@@ -271,9 +297,12 @@ impl Context<'_, '_, '_, '_> {
         let op = plan.op;
         self.steps.purpose = Purpose::FirstAddress;
         let element = u64::from(global.map.shape.bits / 8);
-        let pointer = self.parameter(op, global.memref, ParamKind::Pointer)?;
+        let pointer = self.matrix_start(op, global, innermost)?;
         let outer_bytes = self.outer_bytes(op, global)?;
-        let outer = self.index_value(op, global.start.0, innermost)?;
+        let outer = match global.start.0 {
+            Some(row) => self.index_value(op, row, innermost)?,
+            None => None,
+        };
         let inner = self.index_value(op, global.start.1, innermost)?;
         let outer_lanes = self.thread_bits(&global.map, &plan.fit, Mix::Xor, true)?;
         let inner_lanes = self.thread_bits(&global.map, &plan.fit, Mix::Xor, false)?;
@@ -428,7 +457,7 @@ impl Context<'_, '_, '_, '_> {
 
     /// Whether the innermost loop moves this tile.
     fn moves(&self, global: &GlobalPlan, innermost: Option<&Loop>) -> bool {
-        innermost.is_some_and(|at| [global.start.0, global.start.1].into_iter().any(|start| self.is_stepped(start, at)))
+        innermost.is_some_and(|at| global.starts().any(|start| self.is_stepped(start, at)))
     }
 
     /// A register that may be changed: a copy, if the loop changes it and it stands for something that others may use.
@@ -467,10 +496,16 @@ impl Context<'_, '_, '_, '_> {
             let bytes = step.checked_mul(u32::from(global.map.shape.bits / 8)).ok_or(EmitError::Index(op))?;
             push(self, None, bytes)?;
         }
-        if let Some(step) = self.stepped(op, global.start.0, at)? {
+        for (dim, lead) in global.leads().map(Some).chain([None]).enumerate() {
+            let Some(start) = lead.map_or(global.start.0, |lead| Some(lead.start)) else { continue };
+            let Some(step) = self.stepped(op, start, at)? else { continue };
+            let size = match lead {
+                Some(lead) => self.lead_bytes(op, global, dim, lead)?,
+                None => outer_bytes,
+            };
             self.steps.purpose = super::step::Purpose::FirstAddress;
             let count = self.arena.constant(step)?;
-            let node = self.arena.op(IndexOp::MulWide64, &[count, outer_bytes])?;
+            let node = self.arena.op(IndexOp::MulWide64, &[count, size])?;
             let kind = self.machine.kind(reg.class);
             let place = if kind == Some(lanebook_tables::RegisterKind::Scalar) { Place::Scalar } else { Place::Vector };
             let by = self.compute(node, place)?;

@@ -44,10 +44,12 @@ impl<'t> Context<'_, 't, '_, '_> {
     /// Where the tile starts along each dimension of the map, and what an instance adds: in elements, innermost first.
     fn coordinate(tiled: &Tiled<'_>, plan: &MovePlan, instance: u32, dim: usize) -> Option<(Value, u32)> {
         let (row, col) = tiled.global.map.shape.position(plan.fit.element(instance));
-        match tiled.order.get(dim)? {
-            0 => Some((tiled.global.start.0, row)),
-            1 => Some((tiled.global.start.1, col)),
-            _ => None,
+        let dim = usize::from(*tiled.order.get(dim)?);
+        match dim.checked_sub(tiled.global.leads().count()) {
+            None => tiled.global.leads().nth(dim).map(|lead| (lead.start, 0)),
+            Some(0) => tiled.global.start.0.map(|start| (start, row)),
+            Some(1) => Some((tiled.global.start.1, col)),
+            Some(_) => None,
         }
     }
 
@@ -69,7 +71,7 @@ impl<'t> Context<'_, 't, '_, '_> {
             let node = self.shared_address(bytes)?;
             let reg = self.compute(node, Place::Vector)?;
             self.keep(Address { op: number, side: SHARED, key: Some((instance, 0, 0)), reg })?;
-            for dim in 0..MAP_RANK {
+            for dim in 0..tiled.form.at.len().min(MAP_RANK) {
                 let (start, more) = Self::coordinate(&tiled, plan, instance, dim).ok_or(unplanned)?;
                 let side = COORDINATE.saturating_add(u8::try_from(dim).unwrap_or(0));
                 if self.coordinate_register(op, side, more).is_some() {

@@ -57,9 +57,11 @@ pub struct FragmentPlan {
 pub struct GlobalPlan {
     /// The kernel's argument.
     pub memref: Value,
-    /// Row and column where the tile starts.
-    pub start: (Value, Value),
-    /// Bytes of the outer stride, if the type says it; else it is a parameter.
+    /// Row and column where the tile starts; a memref of one dimension is one row, which has no number.
+    pub start: (Option<Value>, Value),
+    /// Of a memref that holds many matrices: which one the tile is of, by the dimensions in front of rows and columns, outermost first.
+    pub leading: [Option<Lead>; LEADS],
+    /// Bytes of the outer stride, if the type says it; else it is a parameter. 0 where there is one row.
     pub outer_bytes: Option<u32>,
     /// Certain alignment in bytes of the tile's start and of the outer stride.
     pub align: u32,
@@ -67,6 +69,30 @@ pub struct GlobalPlan {
     pub tensor_align: (u32, u32),
     /// The tile's map.
     pub map: MemoryMap,
+}
+
+/// Most dimensions of a memref in front of those of a tile.
+pub const LEADS: usize = MAP_RANK - 2;
+
+/// The index of a tile's matrix in a dimension in front of the tile's own.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Lead {
+    /// The index.
+    pub start: Value,
+    /// Bytes from one index to the next, if the type says it; else the stride is a parameter.
+    pub bytes: Option<u32>,
+}
+
+impl GlobalPlan {
+    /// The indices of the tile's matrix, outermost first.
+    pub fn leads(&self) -> impl Iterator<Item = &Lead> {
+        self.leading.iter().flatten()
+    }
+
+    /// Where the tile starts along each dimension of the memref, outermost first.
+    pub fn starts(&self) -> impl Iterator<Item = Value> {
+        self.leads().map(|lead| lead.start).chain(self.start.0).chain([self.start.1])
+    }
 }
 
 /// One end of a movement.

@@ -110,14 +110,14 @@ fn one(program: &Program<'_, '_>, compiled: &Compiled<'_>, number: usize, map: &
         element_bytes: u32::from(element.bits / 8),
         interleave: coded(interleave.codes)?,
         swizzle: swizzle::code(mode, rules.encoding).map(u32::from)?,
-        rank: u32::try_from(map.order.len()).ok()?,
+        rank: u32::from(map.rank),
         reserved: 0,
         dims: [LbTensorDim::EMPTY; MAX_RANK],
     };
     let shape = program.type_of(map.memref).shape;
-    for (place, (slot, (dim, boxed))) in out.dims.iter_mut().zip(map.order.iter().zip(map.boxed)).enumerate() {
+    for (place, (slot, (dim, boxed))) in out.dims.iter_mut().zip(map.dims().iter().zip(map.boxed)).enumerate() {
         let extent = shape.extent(usize::from(*dim));
-        let known = if place == 0 { Some(u32::from(element.bits / 8)) } else { map.stride_bytes };
+        let known = if place == 0 { Some(u32::from(element.bits / 8)) } else { map.stride(place) };
         *slot = LbTensorDim {
             extent: extent.map_or(0, u64::from),
             stride_bytes: known.map_or(0, u64::from),

@@ -15,9 +15,11 @@ pub struct KernelMap {
     /// Bytes of an element.
     pub element_bytes: u8,
     /// The memref's dimension that each of the map's is, innermost first.
-    pub order: [u8; 2],
+    pub order: [u8; 5],
+    /// Dimensions.
+    pub rank: u8,
     /// The box.
-    pub boxed: [u16; 2],
+    pub boxed: [u16; 5],
     /// The driver's number of the swizzle mode.
     pub swizzle: u8,
 }
@@ -37,7 +39,7 @@ impl KernelMap {
         let element = rules.elements.get(usize::from(map.element)).expect("an element type");
         let mode = TABLES.units.swizzles.get(usize::from(map.mode)).expect("a mode");
         let swizzle = swizzle::code(mode, rules.encoding).and_then(|c| u8::try_from(c).ok()).expect("a number");
-        Self { memref, element_bytes: element.bits / 8, order: map.order, boxed: map.boxed, swizzle }
+        Self { memref, element_bytes: element.bits / 8, order: map.order, rank: map.rank, boxed: map.boxed, swizzle }
     }
 
     /// The map of a tensor.
@@ -47,19 +49,28 @@ impl KernelMap {
     #[must_use]
     pub fn fill(&self, matrices: &[Matrix], memory: &Memory) -> TensorMap {
         let (buffer, rows, cols) = *matrices.get(self.memref).expect("a matrix");
+        self.fill_many(buffer, &[rows, cols], memory)
+    }
+
+    /// The map of a dense tensor of as many dimensions as the map has, outermost first.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    #[must_use]
+    pub fn fill_many(&self, buffer: BufferId, extents: &[u32], memory: &Memory) -> TensorMap {
         let mut out = TensorMap {
             address: memory.address(buffer),
             element_bytes: self.element_bytes,
-            rank: 2,
+            rank: self.rank,
             extents: [1; 5],
             strides: [0; 5],
             boxed: [1; 5],
             swizzle: self.swizzle,
         };
-        for (k, dim) in self.order.into_iter().enumerate() {
-            let bytes = u64::from(self.element_bytes);
-            out.extents[k] = if dim == 0 { rows } else { cols };
-            out.strides[k] = if dim == 0 { bytes * u64::from(cols) } else { bytes };
+        for (k, dim) in self.order.into_iter().take(self.rank.into()).enumerate() {
+            let (own, inside) = extents.split_at(usize::from(dim) + 1);
+            out.extents[k] = own[usize::from(dim)];
+            out.strides[k] = inside.iter().fold(u64::from(self.element_bytes), |bytes, extent| bytes * u64::from(*extent));
             out.boxed[k] = self.boxed[k];
         }
         out

@@ -31,16 +31,21 @@ impl Report<'_> {
             };
             let param = self.compiled.params.iter().position(|p| u8::try_from(number).is_ok_and(|n| p.kind == ParamKind::Map(n)));
             let name = self.program.value_name(map.memref);
-            let order: Vec<String> = map.order.iter().map(|dim| extent(self.program, map, *dim)).collect();
-            let stride = map.stride_bytes.map_or_else(|| format!("{} B times the stride of %{name}", element.bits / 8), |bytes| format!("{bytes} B"));
+            let order: Vec<String> = map.dims().iter().map(|dim| extent(self.program, map, *dim)).collect();
+            let strides: Vec<String> = (1..map.dims().len())
+                .map(|dim| {
+                    let which = if dim == 1 && map.rank == 2 { "the stride".to_string() } else { format!("stride {}", usize::from(map.rank) - 1 - dim) };
+                    map.stride(dim).map_or_else(|| format!("{} B times {which} of %{name}", element.bits / 8), |bytes| format!("{bytes} B"))
+                })
+                .collect();
+            let stride = strides.join(", ");
             let interleave = rules.interleaves.iter().find(|i| i.rows);
             let of = |codes: &[(&str, u16)]| code(codes, rules.encoding);
             let _ = writeln!(out, "  {number}: parameter {}, {} B aligned to {} B, of %{name}", param.unwrap_or(0), rules.block.0, rules.block.1);
-            let _ =
-                writeln!(out, "    element {} ({}), rank {}, extents {}, stride {stride}", element.name, of(element.codes), map.order.len(), order.join(" x "));
+            let _ = writeln!(out, "    element {} ({}), rank {}, extents {}, stride {stride}", element.name, of(element.codes), map.rank, order.join(" x "));
             let swizzle = swizzle::code(mode, rules.encoding).map_or_else(|| "?".into(), |c| c.to_string());
-            let steps = map.boxed.iter().map(|_| "1").collect::<Vec<_>>().join(" x ");
-            let boxed = map.boxed.iter().map(ToString::to_string).collect::<Vec<_>>().join(" x ");
+            let steps = map.dims().iter().map(|_| "1").collect::<Vec<_>>().join(" x ");
+            let boxed = map.boxed.iter().take(usize::from(map.rank)).map(ToString::to_string).collect::<Vec<_>>().join(" x ");
             let lies = interleave.map_or("none (0)".into(), |i| format!("{} ({})", i.name, of(i.codes)));
             let _ = writeln!(out, "    box {boxed}, element strides {steps}, swizzle {} ({swizzle}), interleave {lies}", mode.name);
         }

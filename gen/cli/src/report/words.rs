@@ -109,9 +109,9 @@ impl Report<'_> {
             }),
             End::Global(k) => plan.globals.get(usize::from(k)).map_or_else(missing, |g| {
                 let stride = g.outer_bytes.map_or_else(|| "a run-time stride".to_string(), |b| format!("{b} B"));
-                let (row, column) = (self.value(g.start.0), self.value(g.start.1));
+                let starts = g.starts().map(|start| self.value(start)).collect::<Vec<_>>().join(", ");
                 format!(
-                    "global {} {} at [{row}, {column}]: rows {stride} apart, aligned to {} B",
+                    "global {} {} at [{starts}]: rows {stride} apart, aligned to {} B",
                     self.value(g.memref),
                     shape(g.map.shape, self.dtype(g.memref)),
                     g.align
