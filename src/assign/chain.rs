@@ -107,12 +107,22 @@ impl Chooser<'_, '_, '_, '_> {
             return super::tensor::tensor_product(setting, (have.atom, atom), tile, widths, usize::from(along_m), known);
         }
         let alone = warps.checked_sub(together(atom, shape.d)?)?;
-        let split = (along_m, alone.checked_sub(along_m)?);
+        // Where there are more warps than instances, all that can be divided is, and warps that are left do what others do.
+        let [m, n] = if swapped { [tile.1, tile.0] } else { [tile.0, tile.1] }.map(u64::trailing_zeros);
+        let bits = |step: u16| log2_exact(u64::from(step)).map_or(0, u32::from);
+        let most = |all: u32, step: u16| u8::try_from(all.saturating_sub(bits(step))).unwrap_or(alone);
+        let most = (most(m, shape.m), most(n, shape.n));
+        let alike = atom.shared(shape.a).is_none() && atom.shared(shape.b).is_none() && !atom.params().any(|(_, vary)| vary.grows.1);
+        let spare = if alike { alone.saturating_sub(most.0.saturating_add(most.1)) } else { 0 };
+        if spare > 0 && along_m > 0 {
+            return None;
+        }
+        let split = if spare > 0 { most } else { (along_m, alone.checked_sub(along_m)?) };
         let product = match swapped {
             false => Product::new(have.atom, atom, tile, widths, split),
             true => Product::swapped(have.atom, atom, tile, widths, split),
         };
-        let product = product.filter(|p| p.c.lane.len() == usize::from(wave))?;
+        let product = product.and_then(|p| p.repeated(spare)).filter(|p| p.c.lane.len() == usize::from(wave))?;
         // Scales pin the depth's order.
         if self.program.scales(op).is_some() {
             return Some(product);

@@ -114,7 +114,10 @@ impl Chooser<'_, '_, '_, '_> {
         let kept = (self.plan.losers.len(), self.plan.losers_dropped);
         // Inputs of more registers than a tuple has come slice by slice, from a pool that holds no more of them at once: the last resort on a machine.
         // What the assembler would expand is no machine instruction: only where there is none.
-        for (native, most) in [(true, MAX_REGISTERS), (true, MAX_SLICED), (false, MAX_REGISTERS)] {
+        // Warps that do what others do: only where the tile has too few instances for all of them.
+        let ways =
+            [(true, MAX_REGISTERS, false), (true, MAX_SLICED, false), (true, MAX_REGISTERS, true), (false, MAX_REGISTERS, false), (false, MAX_REGISTERS, true)];
+        for (native, most, same) in ways {
             if !self.order.is_empty() {
                 break;
             }
@@ -123,7 +126,7 @@ impl Chooser<'_, '_, '_, '_> {
                 self.plan.losers_dropped = kept.1;
             }
             for number in given.numbers(self.setting, native) {
-                let Some(product) = self.candidate(&given, number) else { continue };
+                let Some(product) = self.candidate(&given, number).filter(|p| (p.spare > 0) == same) else { continue };
                 if let Some(loads) = product.tensor {
                     let what = Candidate::Tensor(product.atom, loads.form);
                     let Some(scales) = self.scale_columns(op, &product) else {

@@ -14,6 +14,18 @@ impl Product {
         Self::plain(id, atom, tile, bits, warps, false)
     }
 
+    /// The same done by `2^spare` times as many warps, all of which hold and compute the same: for a tile that has too few instances for a
+    /// group. `None` for what warps do together.
+    #[must_use]
+    pub fn repeated(mut self, spare: u8) -> Option<Self> {
+        if spare > 0 && (self.shared != [false; 2] || self.together > 0 || self.tensor.is_some()) {
+            return None;
+        }
+        self.spare = spare;
+        let all = (0..spare).all(|_| [&mut self.a, &mut self.b, &mut self.c].into_iter().all(|f| f.warp.push(0)));
+        all.then_some(self)
+    }
+
     /// The same as the transposed product of the operands transposed and exchanged. `warps`: along the tile's n and m.
     #[must_use]
     pub fn swapped(id: AtomId, atom: &Atom<'_>, tile: (u64, u64, u64), bits: (u16, u16, u16), warps: (u8, u8)) -> Option<Self> {
@@ -48,6 +60,7 @@ impl Product {
             shape,
             swapped: false,
             warps,
+            spare: 0,
             together,
             repeats,
             panels,

@@ -203,7 +203,7 @@ fn warps(fragment: &mut Fragment, product: &Product, side: usize, first: u8) -> 
             return None;
         }
     }
-    Some(())
+    (0..product.spare).all(|_| fragment.warp.push(0)).then_some(())
 }
 
 fn take_first(free: &mut heapless::Vec<(u8, u32), 12>, which: impl Fn(u8) -> bool) -> Option<(u8, u32)> {

@@ -115,6 +115,7 @@ pub(super) fn tensor_product(
         shape,
         swapped: false,
         warps: (0, 0),
+        spare: 0,
         together,
         repeats,
         panels,

@@ -16,6 +16,8 @@ pub struct Product {
     pub swapped: bool,
     /// log2 of the warps along m and n, each of them alone or a group of those that work together.
     pub warps: (u8, u8),
+    /// log2 of the warps that do the same as each of those, where the tile has too few instances for a group.
+    pub spare: u8,
     /// log2 of the warps that work on one instance together.
     pub together: u8,
     /// log2 of the instances along m, n and k that a warp issues.

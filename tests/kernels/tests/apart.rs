@@ -133,7 +133,8 @@ fn wrong(arch: &str, source: &str, text: &str, (m, n, d, v, t): Shape, e: &str) 
 /// Shapes in which the two products split the rows over warps in different ways, or P does not stand as the second one takes it.
 #[test]
 fn attention_is_right_without_written_conversions() {
-    let shapes: [(Shape, &str); 3] = [((32, 64, 32, 32, 128), "bf16"), ((64, 32, 32, 64, 256), "f16"), ((16, 64, 32, 128, 128), "f16")];
+    let shapes: [(Shape, &str); 4] =
+        [((16, 16, 32, 32, 512), "bf16"), ((32, 64, 32, 32, 128), "bf16"), ((64, 32, 32, 64, 256), "f16"), ((16, 64, 32, 128, 128), "f16")];
     let (mut put, mut ran, mut failed) = (0, 0, Vec::new());
     for (shape, e) in shapes {
         for arch in ARCHS {

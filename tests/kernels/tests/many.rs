@@ -97,3 +97,18 @@ fn small_tiles_are_right() {
     }
     assert!(done > 20, "{done}");
 }
+
+/// Tiles that have fewer instances than the group has warps: what is left of the warps does what others do.
+#[test]
+fn tiles_of_less_than_a_warp_each_are_right() {
+    for arch in ARCHS.into_iter().filter(|arch| *arch != "gfx908") {
+        for (shape, e, turned) in
+            [((16, 16, 32, 128), "f16", false), ((16, 16, 16, 256), "bf16", true), ((16, 32, 32, 512), "f16", true), ((16, 48, 16, 128), "f16", false)]
+        {
+            let source = program(shape, e, turned);
+            let text = try_kernel_text(&source, arch).unwrap_or_else(|why| panic!("{arch} {shape:?}: {why}"));
+            let bad = wrong(arch, &source, &text, shape, e, turned).unwrap_or_else(|fault| panic!("{arch} {shape:?} {e}: {fault}\n{text}"));
+            assert_eq!(bad, 0, "{arch} {shape:?} {e}\n{text}");
+        }
+    }
+}

@@ -45,7 +45,8 @@ impl Report<'_> {
             OpRole::Matrix => {
                 let p = plan.product_of(op)?;
                 let (m, n) = p.product.warps;
-                Some(format!("{} x{}, warps {}x{} -> {}", self.product(p), p.product.count(), 1u32 << m, 1u32 << n, tile()?))
+                let same = if p.product.spare > 0 { format!(", {} times the same", 1u32 << p.product.spare) } else { String::new() };
+                Some(format!("{} x{}, warps {}x{}{same} -> {}", self.product(p), p.product.count(), 1u32 << m, 1u32 << n, tile()?))
             }
             OpRole::Copy | OpRole::Load | OpRole::Store => {
                 let m = plan.move_of(op)?;

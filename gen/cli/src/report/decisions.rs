@@ -139,7 +139,9 @@ impl Report<'_> {
                 let (m, n, k) = p.product.counts();
                 let (wm, wn) = p.product.warps;
                 let _ = writeln!(out, "  {}: {}", self.line(op), operation(self.program, op));
-                let _ = writeln!(out, "    m{} n{} k{}, {}x{}x{} of them a warp, {}x{} warps over m and n", s.m, s.n, s.k, m, n, k, 1u32 << wm, 1u32 << wn);
+                let same = if p.product.spare > 0 { format!(", {} of each that do the same", 1u32 << p.product.spare) } else { String::new() };
+                let _ =
+                    writeln!(out, "    m{} n{} k{}, {}x{}x{} of them a warp, {}x{} warps over m and n{same}", s.m, s.n, s.k, m, n, k, 1u32 << wm, 1u32 << wn);
                 for (name, end) in ["A", "B", "C", "D"].into_iter().zip(p.ends) {
                     if !matches!(end, End::Registers(_)) {
                         let _ = writeln!(out, "    {name} {}", self.end(end));
