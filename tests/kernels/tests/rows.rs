@@ -1,83 +1,11 @@
-//! Kernels with reductions along rows: layer norm and attention, on every architecture that has the instructions, against a
-//! plain reference, and with planted faults.
+//! Kernels with reductions along rows: layer norm and attention in many shapes, against a plain reference, and with planted faults.
+//! (The examples themselves run on every architecture in `every.rs`.)
 #![allow(missing_docs)]
 
 use lanebook::{TABLES, check};
-use lanebook_kernels::maps::{KernelMap, kernel_maps, map_params};
+use lanebook_kernels::judge::{attention, layer_norm};
+use lanebook_kernels::maps::kernel_maps;
 use lanebook_kernels::{Assembler, example, try_kernel_text, with_kernel};
-use lanebook_replay::{BankModel, FaultKind, Kernel, Launch, Memory, Param, Report, run};
-use std::collections::BTreeMap;
-
-const PHASES: &str = include_str!("../../replay/fixtures/lds_phases.jsonl");
-/// Machines of AMD's that the replay knows.
-const AMD: [&str; 11] = ["gfx908", "gfx942", "gfx950", "gfx1030", "gfx1030.w64", "gfx1100", "gfx1100.w64", "gfx1200", "gfx1200.w64", "gfx1250", "gfx1251"];
-
-fn is_ptx(arch: &str) -> bool {
-    arch.starts_with("sm_")
-}
-
-fn execute(arch: &str, text: &str, threads: u32, params: Vec<Param>, memory: &mut Memory) -> Result<Report, FaultKind> {
-    let parsed = if is_ptx(arch) { Kernel::parse_ptx(text) } else { Kernel::parse_amdgcn(text) };
-    let kernel = parsed.unwrap_or_else(|e| panic!("{arch}: {e}\n{text}"));
-    let banks = if is_ptx(arch) { BankModel::nvidia() } else { BankModel::from_jsonl(arch, PHASES).expect("phases") };
-    run(&kernel, &Launch::new(threads, params).banks(banks), memory).map_err(|f| {
-        println!("{arch}: {f}");
-        f.kind
-    })
-}
-
-/// A text and the tensor maps that it takes.
-type Built = (String, Vec<KernelMap>);
-
-/// Texts of a program by what follows the lines that name version and target: PTX for each architecture, the replay's AMD ones.
-fn texts(program: &str, wanted: impl Fn(&str) -> bool) -> BTreeMap<Built, Vec<&'static str>> {
-    let mut out: BTreeMap<Built, Vec<&'static str>> = BTreeMap::new();
-    for arch in TABLES.archs.iter().map(|a| a.name).filter(|a| wanted(a) && (is_ptx(a) || AMD.contains(a))) {
-        let text = try_kernel_text(program, arch).unwrap_or_else(|e| panic!("{arch}: {e}"));
-        // The wave size stands in the text's kernel descriptor; the assembler wants to know it before.
-        let (target, wave) = arch.strip_suffix(".w64").map_or((arch, ""), |target| (target, "+wavefrontsize64"));
-        Assembler::of(arch).assemble_with(&text, target, wave).unwrap_or_else(|said| panic!("{arch}: {said}\n{text}"));
-        let key = if is_ptx(arch) { format!(".version 8.0\n.target sm_80\n{}", text.splitn(3, '\n').nth(2).expect("a body")) } else { text };
-        out.entry((key, kernel_maps(program, arch))).or_default().push(arch);
-    }
-    out
-}
-
-/// A number of no pattern.
-fn noise(i: u32) -> f32 {
-    let mut x = i.wrapping_mul(0x9e37_79b9) ^ 0x5bd1_e995;
-    x = (x ^ (x >> 15)).wrapping_mul(0x85eb_ca6b);
-    x = (x ^ (x >> 13)).wrapping_mul(0xc2b2_ae35);
-    ((x ^ (x >> 16)) & 0xffff) as f32 / 32768.0 - 1.0
-}
-
-/// Layer norm of rows `at` to `at + rows` of a matrix; how many elements of the result are wrong.
-fn layer_norm(arch: &str, (text, maps): (&str, &[KernelMap]), threads: u32, (rows, cols): (u32, u32), at: u32) -> Result<usize, FaultKind> {
-    let all = at + rows + 3;
-    let x: Vec<f32> = (0..all * cols).map(|i| noise(i) * 3.0 + (i / cols) as f32 * 0.5).collect();
-    let (w, b): (Vec<f32>, Vec<f32>) = ((0..cols).map(|i| 1.0 + noise(i + 77)).collect(), (0..cols).map(|i| noise(i + 7777)).collect());
-    let mut memory = Memory::new();
-    let (ix, iw, ib) = (memory.add_f32("X", &x), memory.add_f32("W", &w), memory.add_f32("B", &b));
-    let iy = memory.add_f32("Y", &vec![7.0; (all * cols) as usize]);
-    let mut params = vec![Param::Buffer(ix), Param::U32(all), Param::Buffer(iw), Param::Buffer(ib), Param::Buffer(iy), Param::U32(all), Param::U32(at)];
-    params.extend(map_params(maps, &[(ix, all, cols), (iw, 1, cols), (ib, 1, cols), (iy, all, cols)], &memory));
-    execute(arch, text, threads, params, &mut memory)?;
-    let y = memory.f32s(iy);
-    let mut wrong = 0;
-    for row in 0..all {
-        let line: Vec<f64> = (0..cols).map(|c| f64::from(x[(row * cols + c) as usize])).collect();
-        let mean = line.iter().sum::<f64>() / f64::from(cols);
-        let variance = line.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / f64::from(cols);
-        for c in 0..cols {
-            let inside = (at..at + rows).contains(&row);
-            let norm = (line[c as usize] - mean) / (variance + 1e-5).sqrt();
-            let want = if inside { norm * f64::from(w[c as usize]) + f64::from(b[c as usize]) } else { 7.0 };
-            let got = f64::from(y[(row * cols + c) as usize]);
-            wrong += usize::from(got.is_nan() || (got - want).abs() > 1e-4 * (1.0 + want.abs()));
-        }
-    }
-    Ok(wrong)
-}
 
 /// The example for another shape.
 fn layer_norm_of(rows: u32, cols: u32, threads: u32) -> String {
@@ -85,51 +13,6 @@ fn layer_norm_of(rows: u32, cols: u32, threads: u32) -> String {
     let text = text.replace("0.0009765625", &format!("{}", 1.0 / f64::from(cols)));
     let text = text.replace("x1024x", &format!("x{cols}x")).replace("<8x", &format!("<{rows}x")).replace("div = 8", &format!("div = {rows}"));
     text.replace("threads = 128", &format!("threads = {threads}"))
-}
-
-/// Attention of 64 rows from `at` on; how many elements of the result are wrong.
-fn attention(
-    arch: &str,
-    (text, maps): (&str, &[KernelMap]),
-    threads: u32,
-    (rows, depth): (u32, u32),
-    at: u32,
-    keys: u32,
-) -> Result<(usize, Report), FaultKind> {
-    let all = at + rows + 2;
-    let scale = std::f64::consts::LOG2_E * 0.125;
-    let half = |v: f32| (v * 64.0).round() / 64.0;
-    let q: Vec<f32> = (0..all * depth).map(|i| half(noise(i) * 3.0)).collect();
-    let k: Vec<f32> = (0..keys.max(1) * depth).map(|i| half(noise(i + 50_000) * (1.0 + (i / depth / 16) as f32 * 0.3))).collect();
-    let v: Vec<f32> = (0..keys.max(1) * depth).map(|i| half(noise(i + 90_000) * 2.0)).collect();
-    let mut memory = Memory::new();
-    let (iq, ik, iv) = (memory.add_f16("Q", &q), memory.add_f16("K", &k), memory.add_f16("V", &v));
-    let io = memory.add_f32("O", &vec![7.0; (all * depth) as usize]);
-    let mut params = Vec::new();
-    for (id, n) in [(iq, all), (ik, keys.max(1)), (iv, keys.max(1)), (io, all)] {
-        params.extend([Param::Buffer(id), Param::U32(n)]);
-    }
-    params.extend([Param::U32(at), Param::U32(keys)]);
-    params.extend(map_params(maps, &[(iq, all, depth), (ik, keys.max(1), depth), (iv, keys.max(1), depth), (io, all, depth)], &memory));
-    let report = execute(arch, text, threads, params, &mut memory)?;
-    let o = memory.f32s(io);
-    let mut wrong = 0;
-    for row in 0..all {
-        let inside = (at..at + rows).contains(&row);
-        let line = &q[(row * depth) as usize..((row + 1) * depth) as usize];
-        let dot = |key: u32| -> f64 { line.iter().enumerate().map(|(d, x)| f64::from(*x) * f64::from(k[(key * depth) as usize + d])).sum() };
-        let scores: Vec<f64> = (0..keys).map(|key| dot(key) * scale).collect();
-        let top = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let weights: Vec<f64> = scores.iter().map(|s| (s - top).exp2()).collect();
-        let sum: f64 = weights.iter().sum();
-        for d in 0..depth {
-            let mean = (0..keys).map(|key| weights[key as usize] * f64::from(v[(key * depth + d) as usize])).sum::<f64>() / sum;
-            let want = if inside { mean } else { 7.0 };
-            let got = f64::from(o[(row * depth + d) as usize]);
-            wrong += usize::from(got.is_nan() || (got - want).abs() > 4e-3);
-        }
-    }
-    Ok((wrong, report))
 }
 
 /// The example for another shape: so many rows of Q, so many keys a turn; the depth stays.
@@ -167,19 +50,6 @@ fn attention_of(rows: u32, keys: u32, threads: u32) -> String {
     out
 }
 
-#[test]
-fn layer_norm_everywhere() {
-    let texts = texts(&example("layer_norm.tile"), |_| true);
-    let count: usize = texts.values().map(Vec::len).sum();
-    assert!(count >= 24, "{count} architectures");
-    for ((text, maps), archs) in &texts {
-        for at in [0, 8] {
-            let wrong = layer_norm(archs[0], (text, maps), 128, (8, 1024), at).unwrap_or_else(|f| panic!("{archs:?}: {f:?}\n{text}"));
-            assert_eq!(wrong, 0, "{archs:?}: wrong elements of Y");
-        }
-    }
-}
-
 /// A row in one lane's neighbours, in one warp, over two and over all warps; rows of three and five panels.
 #[test]
 fn layer_norm_of_other_shapes() {
@@ -190,20 +60,6 @@ fn layer_norm_of_other_shapes() {
             Assembler::of(arch).assemble(&text, arch).unwrap_or_else(|said| panic!("{arch}: {said}\n{text}"));
             let wrong = layer_norm(arch, (&text, &[]), threads, (rows, cols), rows).unwrap_or_else(|f| panic!("{arch} {rows}x{cols} {threads}: {f:?}\n{text}"));
             assert_eq!(wrong, 0, "{arch} {rows}x{cols} {threads}\n{text}");
-        }
-    }
-}
-
-#[test]
-fn attention_everywhere() {
-    let texts = texts(&example("attention.tile"), |arch| !arch.starts_with("gfx1030"));
-    let count: usize = texts.values().map(Vec::len).sum();
-    assert!(count >= 24, "{count} architectures");
-    for ((text, maps), archs) in &texts {
-        for (at, keys) in [(0, 64), (64, 192)] {
-            let (wrong, report) = attention(archs[0], (text, maps), 128, (64, 64), at, keys).unwrap_or_else(|f| panic!("{archs:?}: {f:?}\n{text}"));
-            assert_eq!(wrong, 0, "{archs:?}: wrong elements of O, {keys} keys");
-            assert_eq!(report.conflicts(), 0, "{archs:?}: bank conflicts");
         }
     }
 }
