@@ -1,6 +1,7 @@
 //! The choice: anchors, joint shared layouts, best atoms, reasons.
 
 use super::candidates::Family;
+use super::doer::{ChooseBytes, choose_bytes};
 use super::evaluate::{Evaluated, Setting};
 use super::flow::is_register_tile;
 use super::in_shared::{MAX_UNIT_USES, UnitUse};
@@ -9,7 +10,7 @@ use super::search::touches_shared;
 use super::tiles::{Copies, Tile};
 use crate::ir::{Op, Program, Value, words};
 use crate::map::{Fragment, log2_exact};
-use crate::plan::{Candidate, End, Loser, MapPlan, MovePlan, Plan, PlanError, PlanPool, Reject, TiledPlan};
+use crate::plan::{Candidate, End, Flip, Loser, MapPlan, MovePlan, Plan, PlanError, PlanPool, Reject, TiledPlan};
 use heapless::VecView;
 use lanebook_tables::{ArchId, AtomId, Space, Tables};
 
@@ -56,11 +57,13 @@ pub struct Staged {
     pub(super) movement: u16,
     /// Loads from or stores to global memory.
     pub(super) global: AtomId,
-    /// Register bits that it fills or empties.
+    /// Register bits that the other half empties or fills.
     pub(super) bits: u32,
-    /// The distribution on the way.
+    /// Blocks that are transposed between the halves.
+    pub(super) flip: Option<Flip>,
+    /// The distribution that the other half finds or leaves.
     pub(super) fragment: Fragment,
-    /// Its figures.
+    /// Its figures, with what transposes the blocks.
     pub(super) found: Evaluated,
 }
 
@@ -81,13 +84,16 @@ pub(super) struct Record {
 #[derive(Copy, Clone)]
 pub(super) struct Lost {
     atom: AtomId,
+    /// log2 of the width and height of the blocks that it transposes with a second atom.
+    block: Option<(u8, u8)>,
     why: Reject,
     cost: u32,
 }
 
 impl Record {
-    pub(super) fn lose(&mut self, atom: AtomId, why: Reject, cost: u32) {
-        if self.losers.push(Lost { atom, why, cost }).is_err() {
+    pub(super) fn lose(&mut self, (atom, flip): (AtomId, Option<Flip>), why: Reject, cost: u32) {
+        let block = flip.map(|f| (f.along, f.across));
+        if self.losers.push(Lost { atom, block, why, cost }).is_err() {
             self.dropped = self.dropped.saturating_add(1);
         }
     }
@@ -98,6 +104,7 @@ impl Record {
 pub(super) struct Best {
     pub(super) atom: AtomId,
     pub(super) second: Option<AtomId>,
+    pub(super) flip: Option<Flip>,
     pub(super) found: Evaluated,
     /// Where it goes through a tensor map: the instruction's number, and the map.
     pub(super) tiled: Option<(u8, MapPlan)>,
@@ -165,6 +172,7 @@ pub fn choose(
         order: workspace.order,
         copies: workspace.copies,
         family: Family { bank_span: 0, widest: 0, run: 0 },
+        choice: choose_bytes(tables, machine),
         units: heapless::Vec::new(),
         settled: (0, 0),
         free_from: usize::MAX,
@@ -196,6 +204,8 @@ pub(super) struct Chooser<'a, 't, 'p, 's> {
     pub(super) order: &'a mut VecView<(u32, u16)>,
     pub(super) copies: &'a mut VecView<Copies>,
     pub(super) family: Family,
+    /// What transposes blocks of narrow elements in registers.
+    pub(super) choice: Option<ChooseBytes<'t>>,
     /// What matrix units read from shared memory.
     pub(super) units: heapless::Vec<UnitUse<'t>, MAX_UNIT_USES>,
     /// How many distributions and how many of `units` are settled: the first ones, which nothing takes back.
@@ -305,8 +315,9 @@ impl Chooser<'_, '_, '_, '_> {
             let recorded = if self.plan.losers.capacity() > 0 { Some(&mut record) } else { None };
             let map = map.as_ref().map(|(m, a)| (m, *a));
             let best = self.best_mover(k, &movement, map, u32::MAX, u32::MAX, recorded)?.ok_or(PlanError::Undecided(movement.op))?;
-            for &Lost { atom, why, cost } in &record.losers {
-                self.plan.lose(Loser { op: movement.op, what: Candidate::Atom(atom), why, cost });
+            for &Lost { atom, block, why, cost } in &record.losers {
+                let what = block.map_or(Candidate::Atom(atom), |(along, across)| Candidate::Flipped(atom, along, across));
+                self.plan.lose(Loser { op: movement.op, what, why, cost });
             }
             self.plan.losers_dropped = self.plan.losers_dropped.saturating_add(record.dropped);
             let (from, to) = (self.end(movement.op, movement.from)?, self.end(movement.op, movement.to)?);
@@ -315,6 +326,7 @@ impl Chooser<'_, '_, '_, '_> {
                 op: movement.op,
                 atom: best.atom,
                 second: best.second,
+                flip: best.flip,
                 tiled,
                 fit: best.found.fit,
                 from,

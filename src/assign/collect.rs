@@ -3,13 +3,13 @@
 use super::choose::{Chooser, Movement, MovementEnd, Staged, full};
 use super::doer::is_done;
 use super::evaluate::EndMap;
-use super::matrix::blocked;
+use super::matrix::{blocked, blocks};
 use super::search::power;
 use super::shape::tile_shape;
 use super::written;
 use crate::ir::{AttrValue, Def, Op, Quotient, Value, words};
 use crate::map::{MemoryMap, SharedLayout, TileShape, log2_exact};
-use crate::plan::{AllocPlan, GlobalPlan, LEADS, Lead, PlanError, PlanPool};
+use crate::plan::{AllocPlan, Candidate, Flip, GlobalPlan, LEADS, Lead, Loser, PlanError, PlanPool, Reject};
 use lanebook_layout::PostMap;
 use lanebook_tables::{AtomId, OpRole, Space};
 
@@ -248,8 +248,9 @@ impl Chooser<'_, '_, '_, '_> {
                 let through = EndMap::Registers(&fragment);
                 let (from, to) = if loads { (outside, through) } else { (through, outside) };
                 let Ok(found) = self.setting.evaluate(mover, from, to, u32::MAX) else { continue };
-                let staged = Staged { movement: u16::try_from(index).unwrap_or(u16::MAX), global: mover.atom, bits: mover.register_bits, fragment, found };
-                match self.staged.iter_mut().find(|s| s.movement == staged.movement && s.bits == staged.bits) {
+                let movement = u16::try_from(index).unwrap_or(u16::MAX);
+                let staged = Staged { movement, global: mover.atom, bits: mover.register_bits, flip: None, fragment, found };
+                match self.staged.iter_mut().find(|s| s.movement == movement && s.bits == staged.bits) {
                     Some(old) if old.found.figures.cost <= staged.found.figures.cost => {}
                     Some(old) => *old = staged,
                     None => {
@@ -259,7 +260,58 @@ impl Chooser<'_, '_, '_, '_> {
                 }
             }
         }
+        for index in 0..self.movements.len() {
+            self.stage_flipped(index);
+        }
         Ok(())
+    }
+
+    /// The same for copies into shared memory that transpose blocks on the way: for each size of a block the cheapest global half. Candidates for
+    /// which there is no room are not looked at.
+    #[inline(never)]
+    fn stage_flipped(&mut self, index: usize) {
+        let Some(choice) = self.choice else { return };
+        let Some(&Movement { op, from: MovementEnd::Global(g), to: MovementEnd::Shared(_), .. }) = self.movements.get(index) else { return };
+        let Some(global) = self.plan.globals.get(usize::from(g)).copied() else { return };
+        let Ok(number) = u16::try_from(index) else { return };
+        let shape = global.map.shape;
+        let packing = 32u16.checked_div(shape.bits).and_then(|n| log2_exact(u64::from(n))).unwrap_or(0);
+        let Some(tallest) = self.family.widest.checked_div(u32::from(shape.bits / 8)).and_then(u32::checked_ilog2).filter(|_| packing > 0) else { return };
+        let tallest = u8::try_from(tallest).unwrap_or(0).min(shape.rows);
+        for at in 0..self.movers.len() {
+            let Some(mover) = self.movers.get(at).filter(|m| (m.from, m.to) == (Space::Global, Space::Register) && self.is_chosen_from(m)) else { continue };
+            let Some(along) = mover.register_bits.checked_div(u32::from(shape.bits)).and_then(|n| log2_exact(u64::from(n))) else { continue };
+            if along < packing {
+                continue;
+            }
+            for across in packing..=tallest {
+                let Some(fragment) = blocks(shape, (along, across), self.setting.wave, self.setting.warps, true) else { continue };
+                let mut found = match self.setting.evaluate(mover, EndMap::Global(&global.map, global.align), EndMap::Registers(&fragment), u32::MAX) {
+                    Ok(found) => found,
+                    Err(why) => {
+                        // Others say nothing about the tile.
+                        if matches!(why, Reject::Alignment { .. }) {
+                            self.plan.lose(Loser { op, what: Candidate::Flipped(mover.atom, along, across), why, cost: 0 });
+                        }
+                        break;
+                    }
+                };
+                let Some(fragment) = fragment.flipped(along, across) else { continue };
+                let bits = u32::from(shape.bits).checked_shl(u32::from(across)).unwrap_or(0);
+                let flip = Flip { along, across, packing, atom: choice.id };
+                let (count, each) = (flip.count(&found.fit), self.setting.tables.weights.instruction.saturating_mul(u32::from(choice.atom.cost.issue)));
+                found.figures.count = found.figures.count.saturating_add(count);
+                found.figures.cost = found.figures.cost.saturating_add(count.saturating_mul(each));
+                let staged = Staged { movement: number, global: mover.atom, bits, flip: Some(flip), fragment, found };
+                match self.staged.iter_mut().find(|s| s.movement == number && s.flip == staged.flip) {
+                    Some(old) if old.found.figures.cost <= staged.found.figures.cost => {}
+                    Some(old) => *old = staged,
+                    None => {
+                        let _ = self.staged.push(staged);
+                    }
+                }
+            }
+        }
     }
 }
 

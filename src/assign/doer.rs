@@ -68,14 +68,25 @@ pub(crate) fn lane_mover<'t>(tables: &'t Tables<'t>, arch: &Arch<'t>, plan: &Lan
     able.min_by_key(|(_, atom, _)| atom.cost.issue)
 }
 
-/// The instruction that chooses bytes of two registers, and the bits that say one byte.
-pub(crate) fn choose_bytes<'t>(tables: &'t Tables<'t>, arch: &Arch<'t>) -> Option<(AtomId, &'t Atom<'t>, u8)> {
+/// The instruction that makes a register of any bytes of two.
+#[derive(Copy, Clone)]
+pub(crate) struct ChooseBytes<'t> {
+    /// Its number.
+    pub id: AtomId,
+    /// Itself; the last operand it uses says which bytes.
+    pub atom: &'t Atom<'t>,
+    /// Bits that say one byte.
+    pub bits: u8,
+}
+
+/// The cheapest choice of bytes of an architecture.
+pub(crate) fn choose_bytes<'t>(tables: &'t Tables<'t>, arch: &Arch<'t>) -> Option<ChooseBytes<'t>> {
     let able = arch.atoms.iter().filter(|a| a.native).filter_map(|a| {
         let atom = tables.atom(a.atom)?;
         let does = atom.does.filter(|d| d.op == CHOOSE && d.selector > 0 && d.uses.len() == 3)?;
-        Some((a.atom, atom, does.selector))
+        Some(ChooseBytes { id: a.atom, atom, bits: does.selector })
     });
-    able.min_by_key(|(_, atom, _)| atom.cost.issue)
+    able.min_by_key(|c| c.atom.cost.issue)
 }
 
 /// Whether an operation is done at all: by one atom for each share of an operand register, which may leave the packing of its results to another.

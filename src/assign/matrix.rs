@@ -247,24 +247,28 @@ fn accumulator_fragment(own: (Fragment, u8, u8), shape: TileShape, repeats: (u8,
 /// then lanes across, then warps across, the rest as registers. Where a panel has too few elements, lanes hold copies.
 #[must_use]
 pub fn blocked(shape: TileShape, vector: u8, wave: u8, warps: u8, row_major: bool) -> Option<Fragment> {
+    blocks(shape, (vector, 0), wave, warps, row_major)
+}
+
+/// The same with a block of elements a lane: `2^along` along the contiguous dimension and `2^across` lines of them, which stay in a lane.
+#[must_use]
+pub fn blocks(shape: TileShape, (along, across): (u8, u8), wave: u8, warps: u8, row_major: bool) -> Option<Fragment> {
     let mut order: Columns<u32, { crate::map::MAX_BITS }> = Columns::new();
     let (inner, outer) = if row_major { (shape.cols, shape.rows) } else { (shape.rows, shape.cols) };
-    for k in 0..inner {
-        let e = if row_major { 1u32.checked_shl(u32::from(k))? } else { shape.row_bit(k) };
-        if !order.push(e) {
-            return None;
-        }
+    if along > inner || across > outer {
+        return None;
     }
-    for k in 0..outer {
-        let e = if row_major { shape.row_bit(k) } else { 1u32.checked_shl(u32::from(k))? };
-        if !order.push(e) {
-            return None;
+    let vector = along.checked_add(across)?;
+    let parts = [(true, 0..along), (false, 0..across), (true, along..inner), (false, across..outer)];
+    for (is_inner, bits) in parts {
+        for k in bits {
+            let e = if is_inner == row_major { 1u32.checked_shl(u32::from(k))? } else { shape.row_bit(k) };
+            if !order.push(e) {
+                return None;
+            }
         }
     }
     let needed = vector.checked_add(wave)?.checked_add(warps)?;
-    if vector > inner {
-        return None;
-    }
     let mut out = Fragment::new(shape);
     for (k, &e) in order.as_slice().iter().enumerate() {
         let k = u8::try_from(k).ok()?;

@@ -31,7 +31,7 @@ mod tiles;
 mod written;
 
 pub(crate) use apart::Inserted;
-pub(crate) use doer::{PACK, choose_bytes, doer, lane_exchange, lane_mover, shares};
+pub(crate) use doer::{ChooseBytes, PACK, choose_bytes, doer, lane_exchange, lane_mover, shares};
 
 pub use choose::{MAX_PRODUCTS, Movement, Staged, Workspace, choose};
 pub use tiles::{Copies, Tile};

@@ -6,8 +6,8 @@ use super::mover::Mover;
 use super::tiles::Bound;
 use crate::ir::Op;
 use crate::map::{MemoryMap, TileShape};
-use crate::plan::{GlobalPlan, PlanError, Reject};
-use lanebook_tables::{AtomId, OpRole, Space};
+use crate::plan::{Flip, GlobalPlan, PlanError, Reject};
+use lanebook_tables::{AtomId, OpRole, Role, Space};
 
 impl Chooser<'_, '_, '_, '_> {
     /// Weighted cost of all movements whose ends are known, with each shared tile at its best; `None` if it is `limit` or more whatever
@@ -99,34 +99,35 @@ impl Chooser<'_, '_, '_, '_> {
         let mut best: Option<Best> = None;
         let mut capped = false;
         let mut closest: Option<Reject> = None;
-        let mut consider = |best: &mut Option<Best>, atom: AtomId, second: Option<AtomId>, outcome: Result<Evaluated, Reject>| match outcome {
-            Ok(found) => {
-                let beaten = best.is_none_or(|b| found.figures.cost < b.found.figures.cost);
-                let loser = if beaten { best.map(|b| (b.atom, b.found.figures.cost)) } else { Some((atom, found.figures.cost)) };
-                if let (Some(record), Some((atom, cost))) = (record.as_mut(), loser) {
-                    record.lose(atom, Reject::Dearer, cost);
+        let mut consider =
+            |best: &mut Option<Best>, (atom, second, flip): (AtomId, Option<AtomId>, Option<Flip>), outcome: Result<Evaluated, Reject>| match outcome {
+                Ok(found) => {
+                    let beaten = best.is_none_or(|b| found.figures.cost < b.found.figures.cost);
+                    let loser = if beaten { best.map(|b| ((b.atom, b.flip), b.found.figures.cost)) } else { Some(((atom, flip), found.figures.cost)) };
+                    if let (Some(record), Some((what, cost))) = (record.as_mut(), loser) {
+                        record.lose(what, Reject::Dearer, cost);
+                    }
+                    if beaten {
+                        *best = Some(Best { atom, second, flip, found, tiled: None });
+                    }
                 }
-                if beaten {
-                    *best = Some(Best { atom, second, found, tiled: None });
+                Err(why) => {
+                    capped |= why == Reject::Dearer;
+                    if closest.is_none_or(|c| nearness(why) > nearness(c)) {
+                        closest = Some(why);
+                    }
+                    if let Some(record) = record.as_mut() {
+                        record.lose((atom, flip), why, 0);
+                    }
                 }
-            }
-            Err(why) => {
-                capped |= why == Reject::Dearer;
-                if closest.is_none_or(|c| nearness(why) > nearness(c)) {
-                    closest = Some(why);
-                }
-                if let Some(record) = record.as_mut() {
-                    record.lose(atom, why, 0);
-                }
-            }
-        };
+            };
         let limit = |best: &Option<Best>| if all { u32::MAX } else { best.map_or(cap, |b| b.found.figures.cost) };
         let (bound, instruction) = (self.bound(movement), self.setting.tables.weights.instruction);
         let between = self.movers.iter().filter(|m| m.from == from.space() && m.to == to.space());
         for (k, mover) in (0u32..).zip(between).filter(|(_, m)| is_wanted(m.atom)) {
             let most = limit(&best);
             if bound.at(mover.share_bytes, instruction) >= most {
-                consider(&mut best, mover.atom, None, Err(Reject::Dearer));
+                consider(&mut best, (mover.atom, None, None), Err(Reject::Dearer));
                 if all {
                     continue;
                 }
@@ -137,26 +138,29 @@ impl Chooser<'_, '_, '_, '_> {
                 continue;
             }
             let outcome = self.setting.evaluate(mover, from, to, most);
-            consider(&mut best, mover.atom, None, outcome);
+            consider(&mut best, (mover.atom, None, None), outcome);
         }
         let loads = from.space() == Space::Global;
         let spaces = if loads { (Space::Register, Space::Shared) } else { (Space::Shared, Space::Register) };
-        for staged in self.staged.iter().filter(|s| usize::from(s.movement) == index) {
+        // Where the same dimension is contiguous on both sides there is nothing to transpose.
+        let alike = shared.is_some_and(|(map, _)| map.at(1).bytes == u32::from(map.shape.bits / 8));
+        for staged in self.staged.iter().filter(|s| usize::from(s.movement) == index && (s.flip.is_none() || !alike)) {
             for half in self.movers.iter().filter(|m| (m.from, m.to) == spaces && m.register_bits == staged.bits) {
                 if !(is_wanted(staged.global) || is_wanted(half.atom)) {
                     continue;
                 }
                 let left = limit(&best).saturating_sub(staged.found.figures.cost);
                 let (first, second) = if loads { (staged.global, half.atom) } else { (half.atom, staged.global) };
-                if (Bound { base: 0, ..bound }).at(half.share_bytes, instruction) >= left {
-                    consider(&mut best, first, Some(second), Err(Reject::Dearer));
+                let what = (first, Some(second), staged.flip);
+                if (Bound { base: bound.shared, ..bound }).at(half.share_bytes, instruction) >= left {
+                    consider(&mut best, what, Err(Reject::Dearer));
                     if all {
                         continue;
                     }
                     break;
                 }
                 let outcome = self.evaluate_pair(staged, half, if loads { to } else { from }, left);
-                consider(&mut best, first, Some(second), outcome);
+                consider(&mut best, what, outcome);
             }
         }
         let maps = if let (Some(global), Some((shared, _))) = (self.global_of(movement), shared) { Some((global, shared)) } else { None };
@@ -171,14 +175,14 @@ impl Chooser<'_, '_, '_, '_> {
             match self.setting.evaluate_tiled(form, global, dtype, shared, most) {
                 Ok((found, map)) => {
                     let before = best;
-                    consider(&mut best, form.atom, None, Ok(found));
+                    consider(&mut best, (form.atom, None, None), Ok(found));
                     if best != before
                         && let Some(best) = best.as_mut()
                     {
                         best.tiled = Some((number, map));
                     }
                 }
-                Err(why) => consider(&mut best, form.atom, None, Err(why)),
+                Err(why) => consider(&mut best, (form.atom, None, None), Err(why)),
             }
         }
         match best {
@@ -199,7 +203,7 @@ impl Chooser<'_, '_, '_, '_> {
                 .checked_shr(u32::from(self.setting.wave).saturating_add(u32::from(self.setting.warps)))
                 .unwrap_or(0)
         };
-        let (mut lane_bytes, mut cost, mut shared, mut global) = (0u32, 0u32, false, false);
+        let (mut lane_bytes, mut cost, mut passes, mut shared, mut global) = (0u32, 0u32, 0u32, false, false);
         // Lanes that hold the same elements move the same bytes.
         let mut lanes = u32::from(self.setting.wave);
         for end in [movement.from, movement.to] {
@@ -223,20 +227,37 @@ impl Chooser<'_, '_, '_, '_> {
         }
         let warp_bytes = lane_bytes.checked_shl(lanes).unwrap_or(u32::MAX);
         if shared {
-            cost = cost.saturating_add(warp_bytes.checked_div(self.family.bank_span.max(1)).unwrap_or(0).saturating_mul(w.shared_transaction));
+            passes = warp_bytes.checked_div(self.family.bank_span.max(1)).unwrap_or(0).saturating_mul(w.shared_transaction);
+            cost = cost.saturating_add(passes);
         }
         if global {
             cost = cost.saturating_add(warp_bytes.checked_div(w.segment_bytes).unwrap_or(0).saturating_mul(w.global_segment));
         }
-        Bound { movement: 0, base: cost, lane_bytes, weight: 1, copies: false, loads: false, tiled: false, viable: [u32::MAX; 2], width: [u32::MAX; 2] }
+        Bound {
+            movement: 0,
+            base: cost,
+            shared: passes,
+            flipped: u32::MAX,
+            lane_bytes,
+            weight: 1,
+            copies: false,
+            loads: false,
+            tiled: false,
+            viable: [u32::MAX; 2],
+            width: [u32::MAX; 2],
+        }
     }
 
     /// A movement through registers: the staged half, and another of the same width on the shared side.
     fn evaluate_pair(&self, staged: &Staged, half: &Mover, shared: EndMap<'_>, limit: u32) -> Result<Evaluated, Reject> {
+        if staged.flip.is_some() && !self.is_chosen_from(half) {
+            return Err(Reject::Form);
+        }
         let through = EndMap::Registers(&staged.fragment);
         let (from, to) = if half.from == Space::Register { (through, shared) } else { (shared, through) };
         let other = self.setting.evaluate(half, from, to, limit)?;
-        if staged.found.fit != other.fit {
+        let fit = staged.found.fit;
+        if staged.flip.map_or(Some(fit), |flip| flip.second(&fit)) != Some(other.fit) {
             return Err(Reject::RegisterOrder);
         }
         let (a, b) = (staged.found.figures, other.figures);
@@ -245,7 +266,15 @@ impl Chooser<'_, '_, '_, '_> {
         figures.segments = a.segments;
         figures.further_addresses = a.further_addresses.saturating_add(b.further_addresses);
         figures.cost = a.cost.saturating_add(b.cost);
-        Ok(Evaluated { fit: other.fit, figures, bank_status: other.bank_status })
+        Ok(Evaluated { fit, figures, bank_status: other.bank_status })
+    }
+
+    /// Whether bytes of a mover's registers can be chosen.
+    pub(super) fn is_chosen_from(&self, mover: &Mover) -> bool {
+        let class = self.choice.and_then(|choice| choice.atom.operands.iter().find(|o| o.role == Role::Def)).map(|o| o.class);
+        let (Some(class), Some(atom)) = (class, self.setting.tables.atom(mover.atom)) else { return false };
+        let side = atom.movement.as_ref().and_then(|m| [&m.from, &m.to].into_iter().find(|side| side.space == Space::Register));
+        side.and_then(|side| atom.operands.get(usize::from(side.operand))).is_some_and(|o| o.class == class || o.also.contains(&class))
     }
 
     /// The global tile of a copy between global and shared memory.

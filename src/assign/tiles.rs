@@ -30,6 +30,10 @@ pub(super) struct Bound {
     pub(super) movement: u16,
     /// Whatever the width of its accesses.
     pub(super) base: u32,
+    /// Of it, what passes of shared memory cost.
+    pub(super) shared: u32,
+    /// With blocks transposed in registers, which columns of a tile can be stored from; the greatest number where nothing does that.
+    pub(super) flipped: u32,
     /// Bytes that a lane moves.
     pub(super) lane_bytes: u32,
     /// Executions.
@@ -296,6 +300,11 @@ impl Chooser<'_, '_, '_, '_> {
                 tiled: copies_memory(movement) && self.may_be_tiled(movement),
                 ..self.bound(movement)
             };
+            let half = Bound { base: bound.shared, ..bound };
+            for staged in self.staged.iter().filter(|s| usize::from(s.movement) == number && s.flip.is_some()) {
+                let stores = half.at(staged.bits / 8, self.setting.tables.weights.instruction);
+                bound.flipped = bound.flipped.min(staged.found.figures.cost.saturating_add(stores));
+            }
             if is_free {
                 for row_major in [true, false] {
                     let known = SharedLayout { row_major, strip: None, turn: None, post: PostMap::None }
@@ -358,8 +367,7 @@ impl Chooser<'_, '_, '_, '_> {
         let copies = place.and_then(|place| self.copies.get(place)).copied().unwrap_or_default();
         if limit < u32::MAX {
             let element = u32::from(shape.bits / 8);
-            let width = |b: &Bound| b.of(&b.width, layout).min(self.widest(layout, b, element));
-            let each = |b: &Bound| b.at(width(b), w.instruction).saturating_mul(b.weight);
+            let each = |b: &Bound| self.least(layout, b, element).saturating_mul(b.weight);
             let sum = |copies: bool| bounds.iter().filter(|b| b.copies == copies).fold(0u32, |sum, b| sum.saturating_add(each(b)));
             let copied = if copies.is_exact() { copies.least() } else { copies.least().max(sum(true)) };
             if cost.saturating_add(copied).saturating_add(sum(false)) >= limit {
@@ -410,8 +418,15 @@ impl Chooser<'_, '_, '_, '_> {
         Ok(Some(cost).filter(|cost| *cost < limit || limit == u32::MAX))
     }
 
+    /// What a movement costs at the least under a layout.
+    fn least(&self, layout: &SharedLayout, bound: &Bound, element: u32) -> u32 {
+        let width = bound.of(&bound.width, layout).min(self.widest(layout, bound, element));
+        let straight = bound.at(width, self.setting.tables.weights.instruction);
+        if bound.loads && !layout.row_major { straight.min(bound.flipped) } else { straight }
+    }
+
     /// Bytes that lie next to each other, aligned, everywhere in a layout: no access can be wider. Copies from global memory
-    /// also need the same dimension to be contiguous on both sides.
+    /// also need the same dimension to be contiguous on both sides, if nothing is transposed between.
     fn widest(&self, layout: &SharedLayout, bound: &Bound, element: u32) -> u32 {
         if bound.loads && !layout.row_major {
             return element;

@@ -9,18 +9,18 @@ use lanebook_layout::AxisId;
 use lanebook_tables::{Atom, AtomId, Movement, OpRole, Side, Space, Tables};
 
 /// Most lanes or slots of an atom.
-const LANES: usize = 64;
+pub(super) const LANES: usize = 64;
 /// Most bytes of a lane's or slot's share.
 const SHARE: usize = 64;
 /// Most bytes of a lane's share that passes through registers.
 const STAGE: usize = 16;
 
 /// What belongs to one movement.
-struct Move<'p> {
-    m: &'p MovePlan,
-    warps: u32,
-    instances: u32,
-    segment_align: u32,
+pub(super) struct Move<'p> {
+    pub m: &'p MovePlan,
+    pub warps: u32,
+    pub instances: u32,
+    pub segment_align: u32,
 }
 
 /// Statements 4 to 7 of the module's page; the number of bytes followed.
@@ -45,6 +45,9 @@ pub(super) fn movement(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Pl
         (End::Registers(f), to, None) => this.registers(plan.wave, first, false, fragment(f)?, memory(to)?, space_of(to)),
         (from, End::Registers(f), None) => this.registers(plan.wave, first, true, fragment(f)?, memory(from)?, space_of(from)),
         (from, to, None) => this.copy(first, memory(from)?, memory(to)?, (space_of(from), space_of(to))),
+        (from, to, Some(second)) if m.flip.is_some() => {
+            super::flipped::movement(&this, (first, m.atom), (mover(tables, op, second)?, second), (memory(from)?, memory(to)?), (space_of(from), space_of(to)))
+        }
         (from, to, Some(second)) => this.pair(first, mover(tables, op, second)?, second, memory(from)?, memory(to)?, (space_of(from), space_of(to))),
     }
 }
@@ -135,7 +138,7 @@ fn located(program: &Program<'_, '_>, op: Op, number: usize, g: &GlobalPlan) -> 
 }
 
 /// Coordinates of an atom, and bytes of one.
-fn coordinates(m: &Movement<'_>) -> Option<(u64, u32)> {
+pub(super) fn coordinates(m: &Movement<'_>) -> Option<(u64, u32)> {
     let mut count = 1u64;
     for &extent in m.extents {
         count = count.checked_mul(u64::from(extent))?;
@@ -144,10 +147,10 @@ fn coordinates(m: &Movement<'_>) -> Option<(u64, u32)> {
 }
 
 /// Which bytes of each lane or slot have been touched.
-struct Touched([u64; LANES]);
+pub(super) struct Touched(pub [u64; LANES]);
 
 impl Touched {
-    fn add(&mut self, op: Op, lane: u32, byte: u32) -> Result<(), Violation> {
+    pub(super) fn add(&mut self, op: Op, lane: u32, byte: u32) -> Result<(), Violation> {
         let number = u8::try_from(lane).unwrap_or(u8::MAX);
         let bit = 1u64.checked_shl(byte).unwrap_or(0);
         let outside = Violation::Share { op, lane: number, found: bit, want: 0 };
@@ -176,7 +179,7 @@ fn low(n: u32) -> u64 {
     1u64.checked_shl(n).unwrap_or(0).wrapping_sub(1)
 }
 
-fn byte(v: u32) -> u8 {
+pub(super) fn byte(v: u32) -> u8 {
     u8::try_from(v).unwrap_or(u8::MAX)
 }
 
@@ -217,7 +220,7 @@ impl Move<'_> {
     }
 
     /// `M(E)`, which must be aligned.
-    fn address(&self, memory: &Memory<'_>, side: &Side<'_>, slot: u32, warp: u32, instance: u32) -> Result<(u32, Position), Violation> {
+    pub(super) fn address(&self, memory: &Memory<'_>, side: &Side<'_>, slot: u32, warp: u32, instance: u32) -> Result<(u32, Position), Violation> {
         let op = self.m.op;
         let element = self.element(memory.shape(), slot, warp, instance)?;
         let at = memory.at(element).ok_or(Violation::Element { op, warp: byte(warp), lane: byte(slot), element })?;
@@ -234,7 +237,7 @@ impl Move<'_> {
         Ok((element, at))
     }
 
-    fn same(&self, warp: u32, lane: u32, bit: u32, want: Option<Position>, found: Option<Position>, element: u32) -> Result<(), Violation> {
+    pub(super) fn same(&self, warp: u32, lane: u32, bit: u32, want: Option<Position>, found: Option<Position>, element: u32) -> Result<(), Violation> {
         let (op, warp, lane) = (self.m.op, byte(warp), byte(lane));
         let (Some(want), Some(found)) = (want, found) else { return Err(Violation::Element { op, warp, lane, element }) };
         if want == found {
@@ -321,7 +324,7 @@ impl Move<'_> {
     }
 
     /// Slots, warps, instances and the share enumerate the tile.
-    fn covers(&self, memory: &Memory<'_>, touched: &Touched) -> Result<(), Violation> {
+    pub(super) fn covers(&self, memory: &Memory<'_>, touched: &Touched) -> Result<(), Violation> {
         let (op, fit, shape) = (self.m.op, &self.m.fit, memory.shape());
         let refuse = self.refuse(self.m.atom);
         let mask = touched.0.first().copied().unwrap_or(0);

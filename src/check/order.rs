@@ -1,6 +1,7 @@
 //! Order: synchronisation between accesses of shared memory that conflict, along every walk through the steps.
 
 use super::alloc::shares_bytes;
+use super::flipped::stores;
 use super::violation::Violation;
 use crate::compile::Compiled;
 use crate::emit::step::{Purpose, Slot, Step};
@@ -107,7 +108,8 @@ impl Look<'_> {
         for m in self.plan.moves.iter() {
             let panels = u32::from(m.fit.grid.rows).saturating_mul(u32::from(m.fit.grid.cols));
             let want = 1u32.checked_shl(u32::try_from(m.fit.instances.len()).unwrap_or(u32::MAX)).unwrap_or(u32::MAX).saturating_mul(panels);
-            for atom in [Some(m.atom), m.second].into_iter().flatten() {
+            // Blocks that are transposed are loaded by their rows and stored by their columns.
+            for (atom, want) in [Some((m.atom, want)), m.second.map(|second| (second, stores(m, want)))].into_iter().flatten() {
                 let own = |s: &&Step| s.purpose == Purpose::Move && s.atom == atom && usize::from(s.origin) == m.op.index();
                 let found = u32::try_from(self.steps.iter().filter(own).count()).unwrap_or(u32::MAX);
                 if found != want {

@@ -125,7 +125,11 @@ impl Context<'_, '_, '_, '_> {
         if plan.tiled.is_some() {
             return self.prepare_tiled(plan, innermost);
         }
-        self.prepare_sides(plan, innermost)
+        self.prepare_sides(plan, innermost)?;
+        match &plan.flip {
+            Some(flip) => self.prepare_flipped(plan, flip, innermost).and_then(|()| self.prepare_choices(plan, flip)),
+            None => Ok(()),
+        }
     }
 
     /// The same, whatever is known already.
@@ -136,7 +140,7 @@ impl Context<'_, '_, '_, '_> {
         for view in &memory_sides(first, plan.from, plan.to) {
             self.prepare_side(plan, view, innermost)?;
         }
-        if let Some(second) = plan.second {
+        if let Some(second) = plan.second.filter(|_| plan.flip.is_none()) {
             let second = tables.atom(second).ok_or(EmitError::Unplanned(plan.op))?;
             for view in &memory_sides(second, plan.from, plan.to) {
                 self.prepare_side(plan, view, innermost)?;
@@ -145,7 +149,7 @@ impl Context<'_, '_, '_, '_> {
         Ok(())
     }
 
-    fn prepare_side(&mut self, plan: &MovePlan, view: &SideView<'_>, innermost: Option<&Loop>) -> Result<(), EmitError> {
+    pub(super) fn prepare_side(&mut self, plan: &MovePlan, view: &SideView<'_>, innermost: Option<&Loop>) -> Result<(), EmitError> {
         match view.end {
             End::Shared(k) => {
                 let alloc = *self.plan.allocs.get(usize::from(k)).ok_or(EmitError::Unplanned(plan.op))?;
@@ -224,12 +228,32 @@ impl Context<'_, '_, '_, '_> {
     fn prepare_run(&mut self, plan: &MovePlan, view: &SideView<'_>, map: &MemoryMap, offset: u32) -> Result<(), EmitError> {
         self.steps.purpose = super::step::Purpose::FirstAddress;
         let mut columns: heapless::Vec<BitColumn, 8> = heapless::Vec::new();
+        let moved = plan.fit.warps.as_slice().iter().any(|&e| map.at(e).bytes != 0);
+        let value = if moved { self.wave_start()? } else { self.thread };
         for (bit, &e) in (self.plan.wave..).zip(plan.fit.warps.as_slice()) {
-            columns.push(BitColumn { value: self.thread, bit, column: map.at(e).bytes }).map_err(|_| EmitError::Capacity { capacity: 8 })?;
+            columns.push(BitColumn { value, bit, column: map.at(e).bytes }).map_err(|_| EmitError::Capacity { capacity: 8 })?;
         }
         let node = from_bits(&mut self.arena, &columns, Mix::Add, offset)?;
         let reg = self.compute(node, Place::Scalar)?;
         self.keep(Address { op: u16::try_from(plan.op.index()).unwrap_or(u16::MAX), side: view.number, key: None, reg })
+    }
+
+    /// The number of the wave's first thread, where an instruction fetches it: the same in all lanes, and zero in the bits that count them, so that no
+    /// mask is needed to see the wave's number. Every lane is there when addresses are made.
+    fn wave_start(&mut self) -> Result<ExprId, EmitError> {
+        let Some(atom) = self.machine.isa.make_uniform else { return Ok(self.thread) };
+        if let Some((_, known)) = self.settled.iter().find(|(node, _)| *node == self.thread) {
+            return Ok(*known);
+        }
+        let thread = self.compute(self.thread, Place::Vector)?;
+        let def = self.machine.tables.atom(atom).and_then(|a| a.operands.first()).ok_or(EmitError::Rules)?;
+        let reg = self.steps.tuple(def.class, 1)?;
+        self.steps.append(atom, &[super::step::slot(reg), super::step::slot(thread)])?;
+        let variable = Variable::word().below(u64::from(self.plan.threads)).aligned(self.plan.wave).uniform();
+        let variable = self.declare(variable, reg)?;
+        // A full list only costs another instruction.
+        let _ = self.settled.push((self.thread, variable));
+        Ok(variable)
     }
 
     /// Calls `f` once for each distinct register key among the instances, the first instance's first.

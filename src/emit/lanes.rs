@@ -1,16 +1,17 @@
 //! Conversions inside a warp: bytes chosen in each lane, registers moved between lanes, as [`LanePlan`] says.
 //!
 //! A register is written once: what only changes its number is not copied before the result's registers, which follow each other.
-//! Selectors and lane numbers that depend on the lane are computed before the loop.
+//! Selectors and lane numbers that depend on the lane are computed before the loop. Copies that transpose blocks choose bytes with the
+//! same selectors.
 
 use super::context::{Address, Context, EmitError};
 use super::step::{MAX_ARGS, Missing, Purpose, Slot, StepError, int, slot};
-use crate::assign::{choose_bytes, lane_mover};
+use crate::assign::{ChooseBytes, choose_bytes, lane_mover};
 use crate::expr::{ExprId, Place, Reg};
 use crate::ir::Op;
 use crate::map::Fragment;
 use crate::plan::{Either, Gather, LanePlan, Swap};
-use lanebook_tables::{Atom, IndexOp, LaneXor, Role};
+use lanebook_tables::{Atom, IndexOp, LaneXor, Operand, Role};
 
 /// Among an operation's addresses: selectors of bytes, and numbers of lanes.
 const SELECTORS: u8 = 3;
@@ -18,7 +19,7 @@ const SENDERS: u8 = 4;
 
 /// A selector: what it is in lanes whose number has an even number of `lanes`, and what differs in the others.
 #[derive(Copy, Clone, PartialEq, Eq)]
-struct Selector {
+pub(super) struct Selector {
     base: u32,
     differs: u32,
     lanes: u8,
@@ -168,7 +169,7 @@ impl<'a, 't> Context<'a, 't, '_, '_> {
 
     /// The number that chooses these bytes.
     fn selector(&self, bytes: [u8; 4]) -> Option<u32> {
-        let (_, _, bits) = choose_bytes(self.machine.tables, self.machine.arch)?;
+        let bits = choose_bytes(self.machine.tables, self.machine.arch)?.bits;
         let mut out = 0u32;
         for (k, byte) in (0u32..).zip(bytes) {
             out |= u32::from(byte).checked_shl(k.checked_mul(u32::from(bits))?)?;
@@ -176,13 +177,23 @@ impl<'a, 't> Context<'a, 't, '_, '_> {
         Some(out)
     }
 
+    /// The same bytes in all lanes.
+    pub(super) fn everywhere(&self, bytes: [u8; 4]) -> Option<Selector> {
+        self.selector(bytes).map(|base| Selector { base, differs: 0, lanes: 0 })
+    }
+
     /// Makes a selector that is no constant of the instruction's available.
-    fn prepare_selector(&mut self, op: Op, selector: Selector) -> Result<(), EmitError> {
+    pub(super) fn prepare_selector(&mut self, op: Op, selector: Selector) -> Result<(), EmitError> {
         let key = (selector.base, selector.differs, u32::from(selector.lanes));
         if self.lane_value(op, SELECTORS, key).is_some() || (selector.lanes == 0 && self.takes_number(selector.base)) {
             return Ok(());
         }
         let base = self.arena.constant(selector.base)?;
+        if selector.lanes == 0 && self.selects_by_scalar() {
+            let held = self.settled(base, Place::Scalar)?;
+            let reg = self.compute(held, Place::Scalar)?;
+            return self.keep(Address { op: u16::try_from(op.index()).unwrap_or(u16::MAX), side: SELECTORS, key: Some(key), reg });
+        }
         let mut odd = None;
         for bit in 0..self.plan.wave {
             if selector.lanes.checked_shr(u32::from(bit)).unwrap_or(0) & 1 == 1 {
@@ -201,18 +212,28 @@ impl<'a, 't> Context<'a, 't, '_, '_> {
         self.keep_lane_value(op, SELECTORS, key, node)
     }
 
+    /// The operand of a choice of bytes that holds the selector.
+    fn selecting(&self) -> Option<&'t Operand<'t>> {
+        let atom = choose_bytes(self.machine.tables, self.machine.arch)?.atom;
+        atom.operands.get(usize::from(*atom.does?.uses.get(2)?))
+    }
+
     /// Whether the choice of bytes takes a selector as a number.
     fn takes_number(&self, selector: u32) -> bool {
-        let found = choose_bytes(self.machine.tables, self.machine.arch);
-        let operand = found.and_then(|(_, atom, _)| atom.operands.get(usize::from(*atom.does?.uses.get(2)?)));
-        operand.is_some_and(|o| o.range.0 <= i64::from(selector) && i64::from(selector) <= o.range.1)
+        self.selecting().is_some_and(|o| o.range.0 <= i64::from(selector) && i64::from(selector) <= o.range.1)
+    }
+
+    /// Whether it takes one that is the same for all lanes, where such values have registers of their own.
+    fn selects_by_scalar(&self) -> bool {
+        let uniform = self.machine.isa.make_uniform.and_then(|id| self.machine.tables.atom(id)?.operands.first());
+        uniform.is_none_or(|u| self.selecting().is_some_and(|o| o.class == u.class || o.also.contains(&u.class)))
     }
 
     fn prepare_gather(&mut self, op: Op, gather: Gather<'_>, word: u32) -> Result<(), EmitError> {
         let refuse = EmitError::Unplanned(op);
         for (bytes, _) in choices(&gather, word) {
-            let base = self.selector(bytes).ok_or(refuse)?;
-            self.prepare_selector(op, Selector { base, differs: 0, lanes: 0 })?;
+            let selector = self.everywhere(bytes).ok_or(refuse)?;
+            self.prepare_selector(op, selector)?;
         }
         Ok(())
     }
@@ -238,9 +259,9 @@ impl<'a, 't> Context<'a, 't, '_, '_> {
     }
 
     /// `out` is bytes of two registers.
-    fn choose(&mut self, op: Op, out: Reg, pair: [Reg; 2], selector: Selector) -> Result<(), EmitError> {
+    pub(super) fn choose(&mut self, op: Op, out: Reg, pair: [Reg; 2], selector: Selector) -> Result<(), EmitError> {
         let refuse = EmitError::Unplanned(op);
-        let (id, atom, _) = choose_bytes(self.machine.tables, self.machine.arch).ok_or(refuse)?;
+        let ChooseBytes { id, atom, .. } = choose_bytes(self.machine.tables, self.machine.arch).ok_or(refuse)?;
         let uses = atom.does.ok_or(refuse)?.uses;
         let key = (selector.base, selector.differs, u32::from(selector.lanes));
         let third = match self.lane_value(op, SELECTORS, key) {
@@ -263,13 +284,13 @@ impl<'a, 't> Context<'a, 't, '_, '_> {
         let refuse = EmitError::Unplanned(op);
         let mut so_far = None;
         for (bytes, (first, second)) in choices(gather, word) {
-            let base = self.selector(bytes).ok_or(refuse)?;
+            let selector = self.everywhere(bytes).ok_or(refuse)?;
             let second = words.at(second).ok_or(refuse)?;
             let first = match so_far {
                 None => words.at(first).ok_or(refuse)?,
                 Some(reg) => reg,
             };
-            self.choose(op, out, [first, second], Selector { base, differs: 0, lanes: 0 })?;
+            self.choose(op, out, [first, second], selector)?;
             so_far = Some(out);
         }
         Ok(())
@@ -399,7 +420,7 @@ impl<'a, 't> Context<'a, 't, '_, '_> {
     /// The operand of the instructions of a conversion that takes the tile's registers: the movers', else that of the choice of bytes.
     fn lane_operand(&self, plan: &LanePlan) -> Option<&'t lanebook_tables::Operand<'t>> {
         let moved = (0..plan.received()).find(|word| !plan.stays(*word)).and_then(|word| self.lane_mover(plan, word)).map(|(_, atom, _)| atom);
-        let atom = moved.or_else(|| choose_bytes(self.machine.tables, self.machine.arch).map(|(_, atom, _)| atom))?;
+        let atom = moved.or_else(|| choose_bytes(self.machine.tables, self.machine.arch).map(|c| c.atom))?;
         atom.operands.get(usize::from(*atom.does?.uses.first()?))
     }
 }

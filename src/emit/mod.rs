@@ -13,6 +13,7 @@ mod context;
 mod convert;
 mod elementwise;
 pub mod finish;
+mod flip;
 mod hazards;
 mod kernel;
 mod lanes;

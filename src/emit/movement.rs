@@ -218,6 +218,9 @@ impl Context<'_, '_, '_, '_> {
         let mut order = heapless::Vec::new();
         self.by_rows(&plan, &mut order);
         let at = |k: u32| order.get(k as usize).map_or(k, |&i| u32::from(i));
+        if let (Some((id, _)), Some(flip)) = (second, plan.flip) {
+            return self.flipped(&plan, &flip, id);
+        }
         match second {
             None => {
                 for k in 0..plan.fit.count() {

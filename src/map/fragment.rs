@@ -233,6 +233,18 @@ impl Fragment {
         self
     }
 
+    /// The distribution after the lowest `along` register bits and the `across` ones above them have changed places.
+    #[must_use]
+    pub fn flipped(&self, along: u8, across: u8) -> Option<Self> {
+        let (low, rest) = self.register.as_slice().split_at_checked(usize::from(along))?;
+        let (high, rest) = rest.split_at_checked(usize::from(across))?;
+        let mut register = Columns::new();
+        for &e in high.iter().chain(low).chain(rest) {
+            register.push(e).then_some(())?;
+        }
+        Some(Self { register, ..*self })
+    }
+
     /// Whether every element has a holder: the columns span all element bits.
     #[must_use]
     pub fn covers(&self) -> bool {

@@ -2,6 +2,7 @@
 
 use crate::map::{Columns, Grid};
 use crate::unit::map::Rule as MapRule;
+use lanebook_tables::AtomId;
 
 /// A movement decomposed into instances of one atom.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -51,6 +52,62 @@ impl Fit {
         let index = instance.checked_shr(self.instances.len() as u32).unwrap_or(0);
         let bits = self.tuple.len().saturating_add(self.instance_registers.len());
         out.wrapping_add(index.checked_shl(bits as u32).unwrap_or(0))
+    }
+}
+
+/// Blocks of a tile that a copy through registers transposes on its way, because the two memories keep different dimensions contiguous.
+///
+/// A block is what `2^across` instances of the first atom bring, `2^along` elements each: the lowest `across` bits of an instance's
+/// number count the block's rows. Of the second atom, which takes `2^across` elements at once, the lowest `along` bits count its columns.
+/// Both shares are whole registers.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Flip {
+    /// log2 of the elements in the first atom's share.
+    pub along: u8,
+    /// log2 of the elements in the second one's share.
+    pub across: u8,
+    /// log2 of the elements in a register; at least 1, at most `along` and `across`.
+    pub packing: u8,
+    /// The atom that chooses bytes of two registers.
+    pub atom: AtomId,
+}
+
+impl Flip {
+    /// The second atom's decomposition, where the first one's is `first`.
+    ///
+    /// `None` where the block is not one of the tile's.
+    #[must_use]
+    pub fn second(&self, first: &Fit) -> Option<Fit> {
+        let mut out = *first;
+        (out.tuple, out.instances, out.instance_registers) = (Columns::new(), Columns::new(), Columns::new());
+        let inside = self.across.checked_sub(self.packing)?;
+        for k in 0..inside {
+            out.tuple.push(k).then_some(())?;
+        }
+        let rest = first.instances.as_slice().get(usize::from(self.across)..)?;
+        for k in 0..self.along {
+            out.instances.push(1u32.checked_shl(u32::from(k))?).then_some(())?;
+        }
+        for e in rest {
+            out.instances.push(*e).then_some(())?;
+        }
+        for k in 0..u8::try_from(out.instances.len()).ok()? {
+            out.instance_registers.push(inside.checked_add(k)?).then_some(())?;
+        }
+        Some(out)
+    }
+
+    /// Instructions that transpose a block: as many rounds as bits of a register number change places with bits inside a register.
+    #[must_use]
+    pub fn block_count(&self) -> u32 {
+        let registers = u32::from(self.along).saturating_add(u32::from(self.across)).saturating_sub(u32::from(self.packing));
+        1u32.checked_shl(registers).unwrap_or(u32::MAX).saturating_mul(u32::from(self.packing))
+    }
+
+    /// The same for a whole movement of the first atom's `fit`.
+    #[must_use]
+    pub fn count(&self, fit: &Fit) -> u32 {
+        fit.count().checked_shr(u32::from(self.across)).unwrap_or(0).saturating_mul(self.block_count())
     }
 }
 

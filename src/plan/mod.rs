@@ -11,7 +11,7 @@ mod tensor;
 mod tiled;
 
 pub use error::{PlanError, PlanPool, Unscaled, Unwritable};
-pub use fit::{Fit, Reject};
+pub use fit::{Fit, Flip, Reject};
 pub use lanes::{Either, From, Gather, LanePlan, Swap};
 pub use product::Product;
 pub use scaled::{Choice, ScaleCopy, ScaleFeed, ScalePlan};
@@ -109,7 +109,7 @@ pub enum End {
 /// Counted and estimated figures of a movement, for one warp and one execution.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
 pub struct Figures {
-    /// Instructions (both of a pair counted).
+    /// Instructions (both of a pair counted, and what stands between).
     pub count: u32,
     /// Shared-memory transactions of one instruction, and the least possible.
     pub conflicts: Conflicts,
@@ -132,6 +132,8 @@ pub struct MovePlan {
     pub atom: AtomId,
     /// The second atom of a pair (registers to shared memory).
     pub second: Option<AtomId>,
+    /// Of a pair, the blocks that are transposed between; `fit` is the first atom's then.
+    pub flip: Option<Flip>,
     /// Where one thread starts copies of whole boxes: through which map. The atom's slots and the group's warps have no part in them.
     pub tiled: Option<TiledPlan>,
     /// Decomposition.
@@ -231,6 +233,7 @@ impl ExchangePlan {
             tiled: None,
             atom: h.atom,
             second: None,
+            flip: None,
             fit: h.fit,
             from,
             to,
@@ -265,6 +268,8 @@ pub enum Candidate {
     Matrix(AtomId, u8, u8),
     /// Matrix atom with its accumulator in tensor memory, and the form of the loads as an index into the tables.
     Tensor(AtomId, u8),
+    /// A pair of which this atom is the first, with blocks transposed between: log2 of a block's width and height.
+    Flipped(AtomId, u8, u8),
     /// A width, in elements (as log2) a lane, for a tile that may be distributed freely.
     Blocked(u8),
     /// A conversion through a tile in shared memory with this layout.

@@ -11,7 +11,7 @@ pub mod sweep;
 use lanebook::compile::{Compiled, Storage, compile};
 use lanebook::emit::step::{Purpose, Step};
 use lanebook::ir::{Options, Program, SmallStorage, parse, verify};
-use lanebook::plan::{End, Plan};
+use lanebook::plan::{End, Fit, Plan};
 use lanebook::{TABLES, layout};
 use std::path::PathBuf;
 use std::process::Command;
@@ -172,11 +172,17 @@ pub fn shared_byte(plan: &Plan<'_>, alloc: u16, element: u32) -> u64 {
     u64::try_from(byte).expect("not negative") + u64::from(a.offset)
 }
 
+/// The decomposition of a movement at its first end or its last: they differ where blocks are transposed between two atoms.
+#[must_use]
+pub fn fit_at(plan: &Plan<'_>, step_move: usize, first: bool) -> Fit {
+    let m = plan.moves.get(step_move).expect("a movement");
+    m.flip.filter(|_| !first).map_or(m.fit, |flip| flip.second(&m.fit).expect("blocks of the tile"))
+}
+
 /// The element that an instance of a movement handles at a slot of a warp.
 #[must_use]
-pub fn element(plan: &Plan<'_>, step_move: usize, lane: u32, warp: u32, instance: u32) -> u32 {
-    let m = plan.moves.get(step_move).expect("a movement");
-    m.fit.element(instance) ^ m.fit.slots.at(lane) ^ m.fit.warps.at(warp)
+pub fn element(fit: &Fit, lane: u32, warp: u32, instance: u32) -> u32 {
+    fit.element(instance) ^ fit.slots.at(lane) ^ fit.warps.at(warp)
 }
 
 /// The movement steps of each planned movement, in order: (line, step) by instance.

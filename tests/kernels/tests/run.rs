@@ -2,7 +2,7 @@
 #![allow(missing_docs)]
 
 use lanebook::plan::End;
-use lanebook_kernels::{Assembler, element, example, instances, kernel_text, lines, shared_byte, shared_end, with_kernel};
+use lanebook_kernels::{Assembler, element, example, fit_at, instances, kernel_text, lines, shared_byte, shared_end, with_kernel};
 use lanebook_replay::{BankModel, FaultKind, Kernel, Launch, MatrixShape, Memory, Param, Report, Space, run};
 
 const MACHINES: [(&str, &str, &str); 2] = [("sm_80", "sm_80", "sm_75"), ("gfx950", "gfx950", "gfx90a")];
@@ -197,14 +197,15 @@ fn every_address_is_the_layouts_own() {
                         Some(second) => steps.iter().filter(|(_, s)| s.atom == second).collect(),
                         None => steps.iter().collect(),
                     };
-                    assert_eq!(touching.len(), m.fit.count() as usize, "{arch} {name}: one instruction for each instance");
+                    let fit = fit_at(plan, index, m.second.is_none());
+                    assert_eq!(touching.len(), fit.count() as usize, "{arch} {name}: one instruction for each instance");
                     for (instance, (line, _)) in (0u32..).zip(touching) {
                         for thread in 0..threads {
                             let (lane, warp) = (thread % wave, thread / wave);
-                            if lane >> m.fit.slots.len() != 0 {
+                            if lane >> fit.slots.len() != 0 {
                                 continue;
                             }
-                            let want = u64::from(report.shared_base) + shared_byte(plan, alloc, element(plan, index, lane, warp, instance));
+                            let want = u64::from(report.shared_base) + shared_byte(plan, alloc, element(&fit, lane, warp, instance));
                             let got = report.addresses(*line, Space::Shared, thread);
                             assert!(!got.is_empty(), "{arch} {name}: line {line} thread {thread} ran");
                             for at in got {
@@ -250,7 +251,7 @@ fn every_global_address_is_the_matrix_element() {
                 assert_eq!(touching.len(), m.fit.count() as usize);
                 for (instance, (line, _)) in (0u32..).zip(touching) {
                     for thread in 0..128 {
-                        let e = element(plan, index, thread % wave, thread / wave, instance);
+                        let e = element(&m.fit, thread % wave, thread / wave, instance);
                         let (row, col) = shape.position(e);
                         let (row, col) = (u64::from(row), u64::from(col));
                         let got = out.report.addresses(*line, Space::Global, thread);

@@ -50,9 +50,8 @@ impl Report<'_> {
             }
             OpRole::Copy | OpRole::Load | OpRole::Store => {
                 let m = plan.move_of(op)?;
-                let second = m.second.map_or_else(String::new, |id| format!(" + {}", self.atom(id)));
                 let to = tile().map_or_else(String::new, |tile| format!(" -> {tile}"));
-                Some(format!("{}{second} x{}{to}", self.atom(m.atom), m.fit.count()))
+                Some(format!("{} x{}{to}", self.movers(m), m.fit.count()))
             }
             OpRole::For | OpRole::Yield | OpRole::Return => None,
             _ => tile(),

@@ -66,8 +66,7 @@ impl Report<'_> {
                 [atom, figures.count.to_string(), passes, least, extra, banks, address, slots(figures.cost)]
             };
             if let Some(m) = plan.move_of(op) {
-                let second = m.second.map_or_else(String::new, |id| format!(" + {}", self.atom(id)));
-                table.row(head.into_iter().chain(row(format!("{}{second}", self.atom(m.atom)), &m.figures, m.bank_status, address())));
+                table.row(head.into_iter().chain(row(self.movers(m), &m.figures, m.bank_status, address())));
             } else if let Some(e) = plan.exchange_of(op) {
                 // Out to shared memory, and back in another distribution.
                 table.row(head.into_iter().chain(row(self.atom(e.store.atom).to_string(), &e.store.figures, e.store.bank_status, address())));

@@ -46,8 +46,7 @@ impl Report<'_> {
     fn picked(&self, op: Op) -> Option<(String, u32)> {
         let plan = &self.compiled.plan;
         if let Some(m) = plan.move_of(op) {
-            let second = m.second.map_or_else(String::new, |id| format!(" + {}", self.atom(id)));
-            return Some((format!("{}{second}", self.atom(m.atom)), m.figures.cost));
+            return Some((self.movers(m), m.figures.cost));
         }
         if let Some(e) = plan.exchange_of(op).filter(|_| self.program.role(op) == OpRole::Convert) {
             let layout = plan.allocs.get(usize::from(e.alloc))?.layout;
@@ -78,6 +77,9 @@ impl Report<'_> {
                 let pair = into == Some(Space::Register) && self.program.role(loser.op) == OpRole::Copy;
                 if pair { format!("{} and a store", self.atom(id)) } else { self.atom(id).to_string() }
             }
+            Candidate::Flipped(id, along, across) => {
+                format!("{} and a store, blocks of {}x{} transposed between", self.atom(id), 1u32 << across, 1u32 << along)
+            }
             Candidate::Shared(layout) => shared(&layout),
             Candidate::Matrix(id, m, n) => format!("{}, warps {}x{}", self.atom(id), 1u32 << m, 1u32 << n),
             Candidate::Tensor(id, form) => {
@@ -94,9 +96,33 @@ impl Report<'_> {
         match (loser.why, picked) {
             (Reject::Dearer, Some((_, cost))) if loser.cost == *cost => format!("costs {} as the pick does, which came first", slots(loser.cost)),
             (Reject::Dearer, Some((_, cost))) => format!("costs {}, the pick {}", slots(loser.cost), slots(*cost)),
-            (Reject::Dearer, None) => format!("costs {} with all movements that it decides, the pick no more", slots(loser.cost)),
+            (Reject::Dearer, None) => {
+                let terms = self.matrix_terms(loser).map_or_else(String::new, |(own, pick)| {
+                    let rest = slots(loser.cost.saturating_sub(own));
+                    format!(": {} in the matrix unit (the pick {}), {rest} in movements and registers", slots(own), slots(pick))
+                });
+                format!("costs {} with all movements that it decides, the pick no more{terms}", slots(loser.cost))
+            }
             (why, _) => sentence(self.tables, why),
         }
+    }
+
+    /// What a loser's instructions and the pick's cost in the matrix unit, where its cycles are known.
+    fn matrix_terms(&self, loser: &Loser) -> Option<(u32, u32)> {
+        let Candidate::Matrix(id, m, n) = loser.what else { return None };
+        let pick = &self.compiled.plan.product_of(loser.op)?.product;
+        let atom = self.tables.atom(id).filter(|a| a.cost.cycles > 0 && pick.cycles > 0)?;
+        let shape = atom.matrix?;
+        let extents = |k: usize| self.program.type_of(self.program.operand(loser.op, k)?).shape.pair();
+        let ((rows, depth), (_, cols)) = (extents(0)?, extents(1)?);
+        let all = u64::from(rows) * u64::from(depth) * u64::from(cols);
+        let count = (all / (u64::from(shape.m) * u64::from(shape.n) * u64::from(shape.k))) >> (m + n);
+        let weights = &self.tables.weights;
+        let cost = |count: u32, cycles: u16| {
+            let each = u32::from(cycles).saturating_mul(weights.matrix_cycle).saturating_add(weights.instruction);
+            count.saturating_mul(each).saturating_mul(weights.loop_trips.max(1))
+        };
+        Some((cost(u32::try_from(count).ok()?, atom.cost.cycles), cost(pick.count(), pick.cycles)))
     }
 
     /// Losers of one kind, with the pick where it is of that kind.
@@ -138,7 +164,7 @@ impl Report<'_> {
 /// What a loser was a candidate for; different kinds count different costs.
 fn kind(loser: &Loser) -> &'static str {
     match loser.what {
-        Candidate::Atom(_) => "INSTRUCTION",
+        Candidate::Atom(_) | Candidate::Flipped(..) => "INSTRUCTION",
         Candidate::Shared(_) => "SHARED LAYOUT",
         Candidate::Matrix(..) | Candidate::Tensor(..) => "MATRIX INSTRUCTION",
         Candidate::Blocked(_) => "DISTRIBUTION",
@@ -148,5 +174,6 @@ fn kind(loser: &Loser) -> &'static str {
 
 /// Whether the plan keeps the pick's cost in the same unit.
 fn comparable(losers: &[&Loser]) -> bool {
-    losers.iter().all(|l| matches!(l.what, Candidate::Atom(_) | Candidate::Shared(_) | Candidate::Exchange(_) | Candidate::Lanes))
+    let one = |l: &&Loser| matches!(l.what, Candidate::Atom(_) | Candidate::Flipped(..) | Candidate::Shared(_) | Candidate::Exchange(_) | Candidate::Lanes);
+    losers.iter().all(one)
 }

@@ -2,7 +2,7 @@
 use super::Report;
 use lanebook::ir::{Op, Program, Value};
 use lanebook::map::{Fragment, SharedLayout, TileShape};
-use lanebook::plan::{End, ProductPlan};
+use lanebook::plan::{End, MovePlan, ProductPlan};
 use lanebook_draw::notation::{post, tirx};
 use lanebook_tables::AtomId;
 
@@ -73,6 +73,13 @@ impl Report<'_> {
     /// The name of an atom.
     pub fn atom(&self, id: AtomId) -> &str {
         self.tables.atom(id).map_or("?", |a| a.name())
+    }
+
+    /// The instructions of a movement: one, or a pair with what stands between.
+    pub fn movers(&self, m: &MovePlan) -> String {
+        let between = m.flip.map_or_else(String::new, |f| format!(" + {} in blocks of {}x{}", self.atom(f.atom), 1u32 << f.across, 1u32 << f.along));
+        let second = m.second.map_or_else(String::new, |id| format!(" + {}", self.atom(id)));
+        format!("{}{between}{second}", self.atom(m.atom))
     }
 
     /// The matrix instruction of a product, with what was chosen in place of its parameters; and whether the assembler expands it.
