@@ -32,7 +32,7 @@ fn build(tables: &Tables<'_>, source: &str, arch: &str) -> Built {
     verify(&mut program).unwrap_or_else(|e| panic!("{arch}: {e:?}"));
     // Room for every reason.
     let mut room = Box::new(Storage::<2048, 768, 1024, 2048>::new());
-    let compiled = compile(tables, id, &program, room.scratch()).unwrap_or_else(|e| panic!("{arch}: {e:?}"));
+    let compiled = compile(tables, id, &mut program, room.scratch()).unwrap_or_else(|e| panic!("{arch}: {e:?}"));
     check::plan(tables, &program, &compiled.plan).unwrap_or_else(|e| panic!("{arch}: {e:?}"));
     check::order(tables, &program, &compiled).unwrap_or_else(|e| panic!("{arch}: {e:?}"));
     let mut text = String::new();

@@ -26,7 +26,7 @@ fn decide(tables: &Tables<'_>, source: &str, arch: &str) -> Option<Decided> {
     let mut program = parse(pools.pools(), tables, source, Options::default()).unwrap_or_else(|e| panic!("{arch}: {e:?}"));
     verify(&mut program).unwrap_or_else(|e| panic!("{arch}: {e:?}"));
     let mut room = Box::new(Storage::<2048, 768, 1024, 1024>::new());
-    let compiled = compile(tables, id, &program, room.scratch()).ok()?;
+    let compiled = compile(tables, id, &mut program, room.scratch()).ok()?;
     let plan = &compiled.plan;
     check::plan(tables, &program, plan).unwrap_or_else(|e| panic!("{arch}: {e:?}"));
     let product = &plan.products.first().expect("a product").product;
