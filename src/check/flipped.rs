@@ -10,7 +10,7 @@ use lanebook_tables::{Atom, AtomId, Movement, Space};
 
 type Half<'t> = (&'t Atom<'t>, &'t Movement<'t>);
 
-/// Statement 6a; the number of bytes followed.
+/// Statement 6 for blocks; the number of bytes followed.
 #[inline(never)]
 pub(super) fn movement(
     this: &Move<'_>,

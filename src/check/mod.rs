@@ -48,7 +48,7 @@
 //!    For two atoms, (s', y') is where the second one puts the (lane, bit) that the first one filled from (s, y).
 //!    Each (s, y) occurs once, all slots have the same share of `2^j` elements, and the columns of S, W, I and `inner`'s
 //!    first j bits are a basis of the tile's element bits. So every element is moved exactly once.
-//! 6a. *Blocks.* Where `2^b` rows of `2^a` elements are transposed between two atoms, i = 2^b k + r of the first one's instances and
+//!    *Blocks.* Where `2^b` rows of `2^a` elements are transposed between two atoms, i = 2^b k + r of the first one's instances and
 //!    j = 2^a k + c of the second one's belong to block k. A lane's registers hold the bytes of its own slot in order on both sides. With
 //!    `e = E(s, w, i) + inner(c)`: `M(e) = M(E(s, w, i)) + c B`, and with `E'(s, w, j) = E(s, w, 2^b k) + inner(c)`: `M'(e) = M'(E'(s, w, j)) + r B`. That
 //!    the instructions between bring element (r, c) from place c of row r's registers to place r of column c's is what the replay shows.
