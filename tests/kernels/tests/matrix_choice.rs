@@ -84,7 +84,7 @@ fn exhaustive(source: &str, arch: &str) -> (Decided, Vec<(String, u64, u64)>) {
 #[test]
 fn the_shape_of_the_tile_decides_and_nothing_is_cheaper() {
     // Tile, threads, what is taken.
-    let cases: [(&str, (u32, u32, u32), u32, &str); 6] = [
+    let cases = [
         ("gfx942", (128, 128, 64), 128, "32x32x8"),
         ("gfx942", (16, 64, 64), 64, "16x16x16"),
         ("gfx942", (64, 16, 32), 64, "16x16x16"),
