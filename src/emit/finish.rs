@@ -5,7 +5,7 @@
 //! architecture; this pass walks the allocated steps once and inserts what they demand. Architectures without such
 //! tables come out unchanged.
 
-use super::hazards::{Marks, Readers};
+use super::hazards::{Held, Kinds, Marks, Readers, Recent, hazards};
 use super::step::{MAX_ARGS, Missing, Pattern, Purpose, Slot, Step, StepError, Touch, for_each_register};
 use heapless::VecView;
 use lanebook_tables::{Arch, Atom, AtomId, Hazard, HazardUse, Isa, Tables, TagId};
@@ -47,10 +47,14 @@ pub fn finish(
         pending: heapless::Vec::new(),
         issued: [0; COUNTERS],
         complete: [0; COUNTERS],
+        held: Held::default(),
+        kinds: Kinds::new(arch),
+        recent: Recent::new(),
         marks: Marks::new(arch),
         readers: Readers::new(),
     };
     for step in steps.iter() {
+        state.catch_up(out);
         if step.purpose == Purpose::Label || is_branch(isa, step.atom) {
             // Control flow joins here: loads into registers are waited for, hazards are run out.
             state.wait_for_all(step, out)?;
@@ -103,6 +107,12 @@ struct Finish<'a> {
     issued: [u32; COUNTERS],
     /// Operations known complete by counter.
     complete: [u32; COUNTERS],
+    /// Registers of `pending`, roughly.
+    held: Held,
+    /// What hazards say of atoms.
+    kinds: Kinds,
+    /// The last steps that hazards begin with.
+    recent: Recent,
     /// Steps that hazards are about.
     marks: Marks,
     /// Registers that atoms of a kind read.
@@ -145,6 +155,9 @@ impl Finish<'_> {
     }
 
     fn demand(&self, touch: &Touch, need: &mut [Option<u32>; COUNTERS]) {
+        if !self.held.may_meet(touch) {
+            return;
+        }
         for p in self.pending.iter().filter(|p| touch.overlaps(p.class, p.first, p.count)) {
             raise(need, self.allowed(p), p.counter);
         }
@@ -202,6 +215,10 @@ impl Finish<'_> {
                 *slot = (*slot).max(done);
             }
             self.pending.retain(|p| usize::from(p.counter) != number || p.sequence >= done || (p.unordered && value != 0));
+            self.held = Held::default();
+            for p in &self.pending {
+                self.held.add(p.class, p.first, p.count);
+            }
         }
     }
 
@@ -217,9 +234,10 @@ impl Finish<'_> {
         }
         let (tables, patterns) = (self.tables, self.patterns);
         let mut full = false;
-        let pending = &mut self.pending;
+        let (pending, held) = (&mut self.pending, &mut self.held);
         for_each_register(tables, step, patterns, |touch| {
             if touch.written {
+                held.add(touch.class, touch.first, touch.count);
                 let p = Pending { class: touch.class, first: touch.first, count: touch.count, counter: used.counter, sequence, unordered: used.unordered };
                 full |= pending.push(p).is_err();
             }
@@ -227,33 +245,43 @@ impl Finish<'_> {
         if full { Err(StepError::Operand { atom: step.atom, operand: 0 }) } else { Ok(()) }
     }
 
+    /// Takes in steps that were written since.
+    fn catch_up(&mut self, out: &VecView<Step>) {
+        for step in out.iter().skip(self.recent.seen()) {
+            let atom = if step.purpose == Purpose::Label { None } else { self.tables.atom(step.atom) };
+            let (begins, states) = match atom {
+                Some(atom) => (self.kinds.of(self.arch, step.atom, atom).begins != 0, states_of(self.isa, step, atom, &[])),
+                None => (false, 0),
+            };
+            self.recent.add(begins, states);
+        }
+    }
+
     /// Inserts wait states before `step` as its hazards with earlier steps demand.
     fn keep_distance(&mut self, step: &Step, out: &mut VecView<Step>) -> Result<(), StepError> {
-        let Some(atom) = self.tables.atom(step.atom).filter(|atom| self.marks.is_consumer(atom)) else { return Ok(()) };
-        self.marks.see(self.tables, self.arch, out);
+        let Some(atom) = self.tables.atom(step.atom) else { return Ok(()) };
+        let kind = self.kinds.of(self.arch, step.atom, atom);
+        if kind.ends == 0 {
+            return Ok(());
+        }
+        self.catch_up(out);
         let arch = self.arch;
-        let (wanted, most) = self.marks.against(atom);
-        let (mut missing, mut distance) = (0u32, 0u32);
-        for earlier in out.iter().rev() {
-            if distance >= most {
+        let mut missing = 0u32;
+        for (at, distance) in self.recent.back() {
+            if distance >= u32::from(kind.states) {
                 break;
             }
-            if earlier.purpose == Purpose::Label {
-                continue;
-            }
-            let Some(producer) = self.tables.atom(earlier.atom) else { continue };
-            if wanted.meets(producer) {
-                for hazard in arch.hazards.iter().filter(|hazard| hazard.counts.is_empty()) {
-                    let bites = distance < u32::from(hazard.states) && producer.tags.contains(&hazard.producer) && atom.tags.contains(&hazard.consumer);
-                    if bites && self.share(earlier, step, hazard) {
-                        missing = missing.max(u32::from(hazard.states).saturating_sub(distance));
-                    }
+            let Some((earlier, producer)) = out.get(at).and_then(|earlier| Some((earlier, self.tables.atom(earlier.atom)?))) else { continue };
+            let both = self.kinds.of(arch, earlier.atom, producer).begins & kind.ends;
+            for hazard in hazards(arch, both, Some(producer), atom) {
+                let bites = hazard.counts.is_empty() && distance < u32::from(hazard.states);
+                if bites && share(self.tables, self.patterns, earlier, step, hazard) {
+                    missing = missing.max(u32::from(hazard.states).saturating_sub(distance));
                 }
             }
-            distance = distance.saturating_add(states_of(self.isa, earlier, producer, &[]));
         }
         // What counts steps in a way of its own looks back by itself.
-        for hazard in arch.hazards.iter().filter(|hazard| !hazard.counts.is_empty() && atom.tags.contains(&hazard.consumer)) {
+        for hazard in hazards(arch, kind.ends, None, atom).filter(|hazard| !hazard.counts.is_empty()) {
             let mut distance = 0u32;
             for earlier in out.iter().rev() {
                 if distance >= u32::from(hazard.states) {

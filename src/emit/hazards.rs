@@ -1,16 +1,14 @@
 //! What the pass over finished steps remembers so that it need not look at all of them again: which steps take part in
 //! hazards, and which registers atoms of a kind read.
 
-use super::step::{Pattern, Purpose, Step, for_each_register};
+use super::step::{Pattern, Purpose, Step, Touch, for_each_register};
 use heapless::VecView;
-use lanebook_tables::{Arch, Atom, Tables, TagId};
+use lanebook_tables::{Arch, Atom, AtomId, Hazard, Tables, TagId};
 
 /// Steps that have a bit; later ones are always looked at.
 const MARKED: usize = 2048;
 /// Tags that have a bit; others always take part.
 const TAGS: usize = 256;
-/// Most tags of consumers that are told apart.
-const CONSUMERS: usize = 16;
 /// Registers of a class that have a bit.
 const REGISTERS: usize = 512;
 /// Most pairs of a tag and a class that are remembered.
@@ -29,12 +27,6 @@ impl TagSet {
         }
     }
 
-    fn add_all(&mut self, other: &Self) {
-        for (word, more) in self.0.iter_mut().zip(other.0) {
-            *word |= more;
-        }
-    }
-
     fn has(&self, tag: TagId) -> bool {
         self.0.get(tag.index() >> 6).is_none_or(|word| (word.wrapping_shr((tag.index() & 63) as u32)) & 1 == 1)
     }
@@ -45,20 +37,152 @@ impl TagSet {
     }
 }
 
-/// What atoms with a tag have to look back for.
-struct Consumer {
-    tag: TagId,
-    producers: TagSet,
-    /// Most wait states of its hazards.
-    states: u8,
+/// Hazards that have a bit of their own; the others share the last.
+const OWN_BIT: usize = 127;
+/// Atoms that are remembered at once.
+const KINDS: usize = 32;
+
+/// What hazards say of an atom.
+#[derive(Copy, Clone)]
+pub(super) struct Kind {
+    atom: AtomId,
+    /// Hazards that begin with it.
+    pub(super) begins: u128,
+    /// Hazards that it ends.
+    pub(super) ends: u128,
+    /// Most wait states of those.
+    pub(super) states: u8,
+}
+
+/// What hazards say of the atoms seen last, worked out when it is asked for.
+pub(super) struct Kinds {
+    known: [Option<Kind>; KINDS],
+    /// There are no hazards.
+    none: bool,
+}
+
+impl Kinds {
+    /// Nothing known yet.
+    pub(super) fn new(arch: &Arch<'_>) -> Self {
+        Self { known: [None; KINDS], none: arch.hazards.is_empty() }
+    }
+
+    /// What the hazards of an architecture say of an atom.
+    pub(super) fn of(&mut self, arch: &Arch<'_>, id: AtomId, atom: &Atom<'_>) -> Kind {
+        if self.none {
+            return Kind { atom: id, begins: 0, ends: 0, states: 0 };
+        }
+        let place = self.known.get_mut(id.index() % KINDS);
+        match place {
+            Some(Some(kind)) if kind.atom == id => *kind,
+            place => {
+                let kind = look_up(arch, id, atom);
+                place.into_iter().for_each(|place| *place = Some(kind));
+                kind
+            }
+        }
+    }
+}
+
+#[inline(never)]
+fn look_up(arch: &Arch<'_>, id: AtomId, atom: &Atom<'_>) -> Kind {
+    let mut out = Kind { atom: id, begins: 0, ends: 0, states: 0 };
+    for (number, hazard) in arch.hazards.iter().enumerate() {
+        let bit = 1u128.wrapping_shl(number.min(OWN_BIT) as u32);
+        if atom.tags.contains(&hazard.producer) {
+            out.begins |= bit;
+        }
+        if atom.tags.contains(&hazard.consumer) {
+            out.ends |= bit;
+            out.states = out.states.max(hazard.states);
+        }
+    }
+    out
+}
+
+/// The hazards of a set between two atoms, or with any producer.
+pub(super) fn hazards<'h>(arch: &'h Arch<'h>, set: u128, producer: Option<&'h Atom<'h>>, consumer: &'h Atom<'h>) -> impl Iterator<Item = &'h Hazard<'h>> {
+    let mut own = set & !1u128.wrapping_shl(OWN_BIT as u32);
+    let others = if own == set { arch.hazards.len() } else { OWN_BIT };
+    let between = move |hazard: &&Hazard<'_>| producer.is_none_or(|atom| atom.tags.contains(&hazard.producer)) && consumer.tags.contains(&hazard.consumer);
+    let named = core::iter::from_fn(move || {
+        let number = own.trailing_zeros() as usize;
+        own &= own.wrapping_sub(1);
+        arch.hazards.get(number)
+    });
+    named.chain(arch.hazards.iter().skip(others).filter(between))
+}
+
+/// Most steps that are remembered: no hazard lasts longer, since each is a wait state at the least.
+const RECENT: usize = 256;
+
+/// The last steps that hazards begin with, and when they were.
+pub(super) struct Recent {
+    /// Step and wait states up to it, itself included; the newest is before `next`.
+    steps: [(u32, u32); RECENT],
+    next: u8,
+    /// Wait states so far.
+    clock: u32,
+    /// Steps so far.
+    seen: u32,
+}
+
+impl Recent {
+    pub(super) fn new() -> Self {
+        Self { steps: [(u32::MAX, 0); RECENT], next: 0, clock: 0, seen: 0 }
+    }
+
+    /// Steps so far.
+    pub(super) fn seen(&self) -> usize {
+        self.seen as usize
+    }
+
+    /// The next step: whether hazards begin with it, and the wait states that it is.
+    pub(super) fn add(&mut self, begins: bool, states: u32) {
+        self.clock = self.clock.wrapping_add(states);
+        if begins && let Some(place) = self.steps.get_mut(usize::from(self.next)) {
+            *place = (self.seen, self.clock);
+            self.next = self.next.wrapping_add(1);
+        }
+        self.seen = self.seen.saturating_add(1);
+    }
+
+    /// The steps, the last first, with the wait states since.
+    pub(super) fn back(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
+        let mut at = self.next;
+        let last = core::iter::from_fn(move || {
+            at = at.wrapping_sub(1);
+            let (step, then) = self.steps.get(usize::from(at)).copied().filter(|(step, _)| *step != u32::MAX)?;
+            Some((step as usize, self.clock.wrapping_sub(then)))
+        });
+        last.take(RECENT)
+    }
+}
+
+/// Registers with something under way, folded into one word: what misses it is none of them.
+#[derive(Copy, Clone, Default)]
+pub(super) struct Held(u64);
+
+impl Held {
+    fn run(class: u8, first: u16, count: u8) -> u64 {
+        let bits = u64::MAX.checked_shr(64u32.saturating_sub(u32::from(count))).unwrap_or(0);
+        bits.rotate_left(u32::from(first).wrapping_add(u32::from(class).wrapping_mul(23)) & 63)
+    }
+
+    /// Something more is under way.
+    pub(super) fn add(&mut self, class: u8, first: u16, count: u8) {
+        self.0 |= Self::run(class, first, count);
+    }
+
+    /// Whether a step's registers may be some of them.
+    pub(super) fn may_meet(&self, touch: &Touch) -> bool {
+        self.0 & Self::run(touch.class, touch.first, touch.count) != 0
+    }
 }
 
 /// The steps that take part in hazards: producers, and the waits that end one.
 pub(super) struct Marks {
     producers: TagSet,
-    consumers: heapless::Vec<Consumer, CONSUMERS>,
-    /// There are more consumers than are told apart.
-    more: bool,
     steps: [u64; MARKED / 64],
     /// Steps seen.
     seen: usize,
@@ -67,36 +191,11 @@ pub(super) struct Marks {
 impl Marks {
     /// For the hazards of an architecture, before its first step.
     pub(super) fn new(arch: &Arch<'_>) -> Self {
-        let mut out = Self { producers: TagSet::EMPTY, consumers: heapless::Vec::new(), more: false, steps: [0; MARKED / 64], seen: 0 };
+        let mut out = Self { producers: TagSet::EMPTY, steps: [0; MARKED / 64], seen: 0 };
         for hazard in arch.hazards {
             out.producers.add(hazard.producer);
-            if !out.consumers.iter().any(|known| known.tag == hazard.consumer) {
-                out.more |= out.consumers.push(Consumer { tag: hazard.consumer, producers: TagSet::EMPTY, states: 0 }).is_err();
-            }
-            if let Some(known) = out.consumers.iter_mut().find(|known| known.tag == hazard.consumer) {
-                known.producers.add(hazard.producer);
-                known.states = known.states.max(hazard.states);
-            }
         }
         out
-    }
-
-    /// Whether some hazard can bite at an atom.
-    pub(super) fn is_consumer(&self, atom: &Atom<'_>) -> bool {
-        self.more || atom.tags.iter().any(|tag| self.consumers.iter().any(|known| known.tag == *tag))
-    }
-
-    /// Producers that an atom has to look back for, and over how many wait states.
-    pub(super) fn against(&self, atom: &Atom<'_>) -> (TagSet, u32) {
-        if self.more {
-            return (self.producers, u32::from(u8::MAX));
-        }
-        let (mut wanted, mut states) = (TagSet::EMPTY, 0);
-        for known in self.consumers.iter().filter(|known| atom.tags.contains(&known.tag)) {
-            wanted.add_all(&known.producers);
-            states = states.max(u32::from(known.states));
-        }
-        (wanted, states)
     }
 
     /// Takes in the steps that were appended since.
