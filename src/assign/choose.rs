@@ -5,7 +5,7 @@ use super::doer::{ChooseBytes, choose_bytes};
 use super::evaluate::{Evaluated, Setting};
 use super::flow::is_register_tile;
 use super::in_shared::{MAX_UNIT_USES, UnitUse};
-use super::mover::Mover;
+use super::mover::{Mover, Viable};
 use super::search::touches_shared;
 use super::tiles::{Copies, Tile};
 use crate::ir::{Op, Program, Value, words};
@@ -314,7 +314,7 @@ impl Chooser<'_, '_, '_, '_> {
             let mut record = Record { losers: heapless::Vec::new(), dropped: 0 };
             let recorded = if self.plan.losers.capacity() > 0 { Some(&mut record) } else { None };
             let map = map.as_ref().map(|(m, a)| (m, *a));
-            let best = self.best_mover(k, &movement, map, u32::MAX, u32::MAX, recorded)?.ok_or(PlanError::Undecided(movement.op))?;
+            let best = self.best_mover(k, &movement, map, u32::MAX, Viable::ALL, recorded)?.ok_or(PlanError::Undecided(movement.op))?;
             for &Lost { atom, block, why, cost } in &record.losers {
                 let what = block.map_or(Candidate::Atom(atom), |(along, across)| Candidate::Flipped(atom, along, across));
                 self.plan.lose(Loser { op: movement.op, what, why, cost });

@@ -20,9 +20,15 @@ pub fn fit_registers(mover: &Mover, fragment: &Fragment, map: &MemoryMap, need: 
         Place::Byte(k) => mask | bytes_of(k),
         _ => mask,
     });
-    check_alignment(map, &out, need, align)?;
-    check_share(map, &out, share)?;
+    let moved = moved(map, &out);
+    check_alignment(map, &out, moved, need, align)?;
+    check_share(map, &out, moved, share)?;
     Ok(out)
+}
+
+/// Byte bits that some slot, warp or instance moves.
+fn moved(map: &MemoryMap, fit: &Fit) -> u32 {
+    fit.slots.as_slice().iter().chain(fit.warps.as_slice()).chain(fit.instances.as_slice()).fold(0, |all, &e| all | map.at(e).bytes)
 }
 
 /// The division itself. It looks only at what lies within the mover's share of each lane: where rows (or columns) lie next to each other for at
@@ -188,30 +194,31 @@ fn check_byte(map: &MemoryMap, e: u32, want: u32) -> Result<(), Reject> {
 
 /// A lane's bytes follow each other from wherever its slot starts: where columns combine by exclusive or, no slot, warp or instance
 /// may touch the byte bits `share` inside a lane's part (a swizzle in finer steps exchanges pieces of it).
-fn check_share(map: &MemoryMap, fit: &Fit, share: u32) -> Result<(), Reject> {
-    if map.combine == Combine::Add {
-        return Ok(());
-    }
+#[inline]
+fn check_share(map: &MemoryMap, fit: &Fit, moved: u32, share: u32) -> Result<(), Reject> {
+    if map.combine == Combine::Add || moved & share == 0 { Ok(()) } else { Err(share_moved(map, fit, share)) }
+}
+
+/// The first column that moves something of a lane's part.
+#[inline(never)]
+fn share_moved(map: &MemoryMap, fit: &Fit, share: u32) -> Reject {
     for &e in fit.slots.as_slice().iter().chain(fit.warps.as_slice()).chain(fit.instances.as_slice()) {
         let bytes = map.at(e).bytes;
         let common = bytes & share;
         if common != 0 {
             let atom_bytes = 1u32.checked_shl(common.trailing_zeros()).unwrap_or(0);
-            return Err(Reject::Apart { atom_bytes, tile_bytes: bytes });
+            return Reject::Apart { atom_bytes, tile_bytes: bytes };
         }
     }
-    Ok(())
+    Reject::Form
 }
 
 /// Every slot's address is a multiple of `need`.
-fn check_alignment(map: &MemoryMap, fit: &Fit, need: u32, align: u32) -> Result<(), Reject> {
+#[inline]
+fn check_alignment(map: &MemoryMap, fit: &Fit, moved: u32, need: u32, align: u32) -> Result<(), Reject> {
     let mut have = align;
-    let columns = fit.slots.as_slice().iter().chain(fit.warps.as_slice()).chain(fit.instances.as_slice());
-    for &e in columns {
-        let bytes = map.at(e).bytes;
-        if bytes != 0 {
-            have = have.min(1u32.checked_shl(bytes.trailing_zeros()).unwrap_or(u32::MAX));
-        }
+    if moved != 0 {
+        have = have.min(1u32.checked_shl(moved.trailing_zeros()).unwrap_or(u32::MAX));
     }
     for (panels, column) in [(fit.grid.rows, map.panels.0), (fit.grid.cols, map.panels.1)] {
         if panels > 1 && column.bytes != 0 {
@@ -289,10 +296,11 @@ pub fn fit_copy(mover: &Mover, from: &MemoryMap, to: &MemoryMap, wave: u8, warps
             return Err(Reject::Size);
         }
     }
-    check_alignment(from, &out, need.0, align.0)?;
-    check_alignment(to, &out, need.1, align.1)?;
-    check_share(from, &out, share_bytes.saturating_sub(1))?;
-    check_share(to, &out, share_bytes.saturating_sub(1))?;
+    let moved = (moved(from, &out), moved(to, &out));
+    check_alignment(from, &out, moved.0, need.0, align.0)?;
+    check_alignment(to, &out, moved.1, need.1, align.1)?;
+    check_share(from, &out, moved.0, share_bytes.saturating_sub(1))?;
+    check_share(to, &out, moved.1, share_bytes.saturating_sub(1))?;
     Ok(out)
 }
 

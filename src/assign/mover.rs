@@ -57,6 +57,36 @@ pub struct Mover {
     pub share_bytes: u32,
     /// Its destination is one run behind one address, the same for the whole wave.
     pub uniform: bool,
+    /// Bytes behind each address in shared memory, next to each other, if it is no such run.
+    pub run_bytes: u32,
+    /// What each address there must be a multiple of.
+    pub shared_align: u16,
+}
+
+/// What movers a layout of a shared tile can serve at all: others would be refused in the end, for their bytes or their addresses.
+#[derive(Copy, Clone, Debug)]
+pub struct Viable {
+    /// Bits in the order of the movers between the two spaces.
+    pub movers: u32,
+    /// Bytes that lie next to each other under every swizzle phase.
+    pub run_bytes: u32,
+    /// What all addresses are multiples of at the most.
+    pub align: u32,
+}
+
+impl Viable {
+    /// Whatever there is.
+    pub const ALL: Self = Self { movers: u32::MAX, run_bytes: u32::MAX, align: u32::MAX };
+
+    /// Whether the mover with a number may do. Those without a bit of their own may.
+    pub fn takes(&self, number: u32, mover: &Mover) -> bool {
+        (number >= u32::BITS || self.movers.wrapping_shr(number) & 1 == 1) && self.suits(mover)
+    }
+
+    /// Whether the layout's pieces are large enough for a mover.
+    pub fn suits(&self, mover: &Mover) -> bool {
+        mover.uniform || (mover.run_bytes <= self.run_bytes && u32::from(mover.shared_align) <= self.align)
+    }
 }
 
 impl Mover {
@@ -99,6 +129,12 @@ impl Mover {
             }
         }
         // A wave-uniform destination still has lanes: they stand on the other side.
+        let uniform = bits.as_slice().iter().any(|b| matches!((b.from, b.to), (Place::Slot(_), Place::Byte(_))));
+        let in_shared = |b: &MoverBit| if movement.to.space == Space::Shared { b.to } else { b.from };
+        let run_bytes = bits.as_slice().iter().fold(1u32, |run, b| match in_shared(b) {
+            Place::Byte(k) => run.max(2u32.checked_shl(u32::from(k)).unwrap_or(u32::MAX)),
+            _ => run,
+        });
         let base = [&movement.from, &movement.to].iter().find(|s| s.space == Space::Register).map_or(Ok(0), |s| s.layout.offset_on(0, AxisId::BIT)).ok()?;
         Some(Self {
             atom: id,
@@ -108,7 +144,9 @@ impl Mover {
             register_base: u16::try_from(base).ok()?,
             register_bits,
             lanes,
-            uniform: bits.as_slice().iter().any(|b| matches!((b.from, b.to), (Place::Slot(_), Place::Byte(_)))),
+            uniform,
+            run_bytes: if uniform { 0 } else { run_bytes },
+            shared_align: if movement.to.space == Space::Shared { movement.to.align_bytes } else { movement.from.align_bytes },
             share_bytes: 1u32.checked_shl((bits.len() as u32).checked_sub(u32::from(lanes))?)?,
         })
     }

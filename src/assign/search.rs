@@ -2,7 +2,7 @@
 
 use super::choose::{Best, Chooser, Movement, MovementEnd, Record, Staged};
 use super::evaluate::{EndMap, Evaluated};
-use super::mover::Mover;
+use super::mover::{Mover, Viable};
 use super::tiles::Bound;
 use crate::ir::Op;
 use crate::map::{MemoryMap, TileShape};
@@ -15,9 +15,20 @@ impl Chooser<'_, '_, '_, '_> {
     pub(super) fn total(&mut self, limit: u32) -> Result<Option<u32>, PlanError> {
         // `firm`: the part that counts against the limit.
         let (mut sum, mut firm) = (0u32, 0u32);
+        // What is still to come costs so much at the least.
+        let mut rest = if limit < u32::MAX { self.movements.iter().fold(0u32, |sum, m| sum.saturating_add(self.least(m))) } else { 0 };
+        if limit < u32::MAX && rest >= limit {
+            return Ok(None);
+        }
         for index in 0..self.plan.allocs.len() {
             let is_firm = self.movements.iter().filter(|m| touches_shared(m) == Some(index)).all(|m| self.is_firm(m));
-            let left = if is_firm && limit < u32::MAX { limit.saturating_sub(firm) } else { u32::MAX };
+            let left = if is_firm && limit < u32::MAX {
+                let own = self.movements.iter().filter(|m| touches_shared(m) == Some(index)).fold(0u32, |sum, m| sum.saturating_add(self.least(m)));
+                rest = rest.saturating_sub(own);
+                limit.saturating_sub(firm).saturating_sub(rest)
+            } else {
+                u32::MAX
+            };
             let Some(cost) = self.tile_cost(index, left)? else { return Ok(None) };
             sum = sum.saturating_add(cost);
             firm = firm.saturating_add(if is_firm { cost } else { 0 });
@@ -28,13 +39,31 @@ impl Chooser<'_, '_, '_, '_> {
                 continue;
             }
             let is_firm = self.is_firm(&movement);
-            let left = if is_firm && limit < u32::MAX { limit.saturating_sub(firm) } else { u32::MAX };
-            let Some(best) = self.best_mover(k, &movement, None, self.share_of(left, &movement), u32::MAX, None)? else { return Ok(None) };
+            let left = if is_firm && limit < u32::MAX {
+                rest = rest.saturating_sub(self.least(&movement));
+                limit.saturating_sub(firm).saturating_sub(rest)
+            } else {
+                u32::MAX
+            };
+            let Some(best) = self.best_mover(k, &movement, None, self.share_of(left, &movement), Viable::ALL, None)? else { return Ok(None) };
             let cost = self.weigh(&movement, best.found.figures.cost);
             sum = sum.saturating_add(cost);
             firm = firm.saturating_add(if is_firm { cost } else { 0 });
         }
         Ok(Some(sum.saturating_add(self.shaping_cost())))
+    }
+
+    /// What all executions of a known movement cost at the least, whatever its shared layout; nothing, if more may become of its registers.
+    fn least(&self, movement: &Movement) -> u32 {
+        if !self.is_known(movement) || !self.is_firm(movement) {
+            return 0;
+        }
+        let bound = self.bound(movement);
+        let each = match touches_shared(movement).is_some() && !self.may_be_tiled(movement) {
+            true => bound.at(self.family.widest, self.setting.tables.weights.instruction),
+            false => bound.base,
+        };
+        self.weigh(movement, each)
     }
 
     /// Whether a movement's register end stays as it is if elements that become narrower take a register each.
@@ -82,14 +111,14 @@ impl Chooser<'_, '_, '_, '_> {
     }
 
     /// The cheapest atom, or pair of atoms, for a movement; `None` if every one costs `cap` or more. `shared` is the map of
-    /// its shared end, `viable` the movers that can do it at all ([`Self::viable`]). With `record` all are priced in full.
+    /// its shared end, `viable` the movers that can do it at all. With `record` all are priced in full.
     pub(super) fn best_mover(
         &self,
         index: usize,
         movement: &Movement,
         shared: Option<(&MemoryMap, u32)>,
         cap: u32,
-        viable: u32,
+        viable: Viable,
         mut record: Option<&mut Record>,
     ) -> Result<Option<Best>, PlanError> {
         let from = self.end_map(movement.op, movement.from, shared)?;
@@ -134,7 +163,7 @@ impl Chooser<'_, '_, '_, '_> {
                 // The widest come first: what follows needs as many instructions at the least.
                 break;
             }
-            if k < u32::BITS && viable.wrapping_shr(k) & 1 == 0 {
+            if !viable.takes(k, mover) {
                 continue;
             }
             let outcome = self.setting.evaluate(mover, from, to, most);
@@ -146,7 +175,7 @@ impl Chooser<'_, '_, '_, '_> {
         let alike = shared.is_some_and(|(map, _)| map.at(1).bytes == u32::from(map.shape.bits / 8));
         for staged in self.staged.iter().filter(|s| usize::from(s.movement) == index && (s.flip.is_none() || !alike)) {
             for half in self.movers.iter().filter(|m| (m.from, m.to) == spaces && m.register_bits == staged.bits) {
-                if !(is_wanted(staged.global) || is_wanted(half.atom)) {
+                if !(is_wanted(staged.global) || is_wanted(half.atom)) || !viable.suits(half) {
                     continue;
                 }
                 let left = limit(&best).saturating_sub(staged.found.figures.cost);

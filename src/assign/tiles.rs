@@ -7,6 +7,7 @@
 use super::candidates::candidates;
 use super::choose::{Chooser, Movement, MovementEnd};
 use super::fit::divide;
+use super::mover::Viable;
 use super::search::{power, touches_shared};
 use crate::ir::Op;
 use crate::map::{MemoryMap, SharedLayout, TileShape};
@@ -104,6 +105,21 @@ fn copies_memory(movement: &Movement) -> bool {
     ![movement.from, movement.to].iter().any(|end| matches!(end, MovementEnd::Registers(_)))
 }
 
+/// What a free layout can serve: a swizzle moves its pieces by bits of the row's number, which some lane or instance has; padding shifts rows.
+fn pieces(layout: &SharedLayout) -> Viable {
+    let mut out = Viable::ALL;
+    if layout.strip.is_some() {
+        return out;
+    }
+    if let Some(swizzle) = layout.post.swizzle().filter(|swizzle| swizzle.b > 0) {
+        out.run_bytes = 1u32.checked_shl(u32::from(swizzle.m)).unwrap_or(u32::MAX);
+    }
+    for pad in layout.post.padding().map_or(&[] as &[lanebook_layout::Pad], |p| p.pads()) {
+        out.align = out.align.min(power(pad.pad));
+    }
+    out
+}
+
 impl Chooser<'_, '_, '_, '_> {
     /// Makes room for what is kept of each shared tile; where there is none, it is worked out again each time.
     pub(super) fn prepare_tiles(&mut self) {
@@ -182,7 +198,7 @@ impl Chooser<'_, '_, '_, '_> {
         if record.is_none()
             && is_free
             && let Some(layout) = warm.and_then(|warm| self.free_layout(index, warm, alloc.shape))
-            && let Ok(cost) = self.layout_cost(index, &layout, warm, roof, &bounds)
+            && let Ok(cost) = self.layout_cost(index, &layout, warm, roof, &bounds, false)
         {
             known = Some(cost);
             roof = cost.map_or(roof, |cost| roof.min(cost.saturating_add(1)));
@@ -215,7 +231,11 @@ impl Chooser<'_, '_, '_, '_> {
             };
             let cost = match known.filter(|_| Some(number) == warm) {
                 Some(cost) => Ok(cost.filter(|cost| *cost < cap)),
-                None => self.layout_cost(index, &layout, is_free.then_some(number), cap, &bounds),
+                None => {
+                    // Of several reasons why nothing fits the first is reported, and none if something does.
+                    let wants_reason = record.is_some() || (best.is_none() && !capped && failure.is_none());
+                    self.layout_cost(index, &layout, is_free.then_some(number), cap, &bounds, wants_reason)
+                }
             };
             match cost {
                 Ok(Some(cost)) => {
@@ -275,7 +295,7 @@ impl Chooser<'_, '_, '_, '_> {
     }
 
     /// Whether a copy could go through a tensor map.
-    fn may_be_tiled(&self, movement: &Movement) -> bool {
+    pub(super) fn may_be_tiled(&self, movement: &Movement) -> bool {
         match (movement.from, movement.to) {
             (MovementEnd::Global(_), _) => self.setting.tiled_moves(true).next().is_some(),
             (_, MovementEnd::Global(_)) => self.setting.tiled_moves(false).next().is_some(),
@@ -351,9 +371,17 @@ impl Chooser<'_, '_, '_, '_> {
     }
 
     /// Cost of all known movements of a shared tile under one layout; `None` if it is `limit` or more. `number`: the layout's, if it is one
-    /// of the free ones.
+    /// of the free ones. `wants_reason`: where nothing can do a movement, the error has to say what comes closest.
     #[inline(never)]
-    fn layout_cost(&mut self, index: usize, layout: &SharedLayout, number: Option<usize>, limit: u32, bounds: &Bounds) -> Result<Option<u32>, PlanError> {
+    fn layout_cost(
+        &mut self,
+        index: usize,
+        layout: &SharedLayout,
+        number: Option<usize>,
+        limit: u32,
+        bounds: &Bounds,
+        wants_reason: bool,
+    ) -> Result<Option<u32>, PlanError> {
         let shape = self.plan.allocs.get(index).ok_or(PlanError::UnknownArch)?.shape;
         let tables = self.setting.tables;
         let w = &tables.weights;
@@ -375,6 +403,7 @@ impl Chooser<'_, '_, '_, '_> {
             }
         }
         let map = layout.map(shape).ok_or(PlanError::UnknownArch)?;
+        let pieces = if number.is_some() { pieces(layout) } else { Viable::ALL };
         let mut copied = if copies.is_exact() { copies.least() } else { 0 };
         cost = cost.saturating_add(copied);
         // Reads first: they are what most layouts fail by.
@@ -395,10 +424,10 @@ impl Chooser<'_, '_, '_, '_> {
                 let left = limit.saturating_sub(cost);
                 let (shared, cap) = (Some((&map, layout.align(w.shared_align))), self.share_of(left, movement));
                 let bound = bounds.iter().find(|b| usize::from(b.movement) == k);
-                let viable = bound.map_or(u32::MAX, |b| b.of(&b.viable, layout));
+                let viable = bound.map_or(Viable::ALL, |b| Viable { movers: b.of(&b.viable, layout), ..pieces });
                 let best = match self.best_mover(k, movement, shared, cap, viable, None) {
                     // The reason may be one that was passed over.
-                    Err(PlanError::NoMover { .. }) if viable != u32::MAX => self.best_mover(k, movement, shared, cap, u32::MAX, None)?,
+                    Err(PlanError::NoMover { .. }) if wants_reason => self.best_mover(k, movement, shared, cap, Viable::ALL, None)?,
                     found => found?,
                 };
                 let Some(best) = best else {
