@@ -16,14 +16,14 @@ impl Chooser<'_, '_, '_, '_> {
         // `firm`: the part that counts against the limit.
         let (mut sum, mut firm) = (0u32, 0u32);
         // What is still to come costs so much at the least.
-        let mut rest = if limit < u32::MAX { self.movements.iter().fold(0u32, |sum, m| sum.saturating_add(self.least(m))) } else { 0 };
+        let mut rest = if limit < u32::MAX { self.movements.iter().fold(0u32, |sum, m| sum.saturating_add(self.least_of(m))) } else { 0 };
         if limit < u32::MAX && rest >= limit {
             return Ok(None);
         }
         for index in 0..self.plan.allocs.len() {
             let is_firm = self.movements.iter().filter(|m| touches_shared(m) == Some(index)).all(|m| self.is_firm(m));
             let left = if is_firm && limit < u32::MAX {
-                let own = self.movements.iter().filter(|m| touches_shared(m) == Some(index)).fold(0u32, |sum, m| sum.saturating_add(self.least(m)));
+                let own = self.movements.iter().filter(|m| touches_shared(m) == Some(index)).fold(0u32, |sum, m| sum.saturating_add(self.least_of(m)));
                 rest = rest.saturating_sub(own);
                 limit.saturating_sub(firm).saturating_sub(rest)
             } else {
@@ -40,7 +40,7 @@ impl Chooser<'_, '_, '_, '_> {
             }
             let is_firm = self.is_firm(&movement);
             let left = if is_firm && limit < u32::MAX {
-                rest = rest.saturating_sub(self.least(&movement));
+                rest = rest.saturating_sub(self.least_of(&movement));
                 limit.saturating_sub(firm).saturating_sub(rest)
             } else {
                 u32::MAX
@@ -54,7 +54,7 @@ impl Chooser<'_, '_, '_, '_> {
     }
 
     /// What all executions of a known movement cost at the least, whatever its shared layout; nothing, if more may become of its registers.
-    fn least(&self, movement: &Movement) -> u32 {
+    fn least_of(&self, movement: &Movement) -> u32 {
         if !self.is_known(movement) || !self.is_firm(movement) {
             return 0;
         }
