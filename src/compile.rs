@@ -1,13 +1,13 @@
 //! The whole path in one call: program in, plan and kernel text out.
 
 use crate::assign::mover::Mover;
-use crate::assign::{Inserted, Workspace, choose};
+use crate::assign::{Inserted, Workspace};
 use crate::emit::step::{LoopSpan, Pattern, Step, StepError, Steps, Virtual};
 use crate::emit::{Address, Advance, Context, EmitError, Held, Index, Kernel, Lists, Lookup, Param, TextError, Thrift, parameters};
 use crate::expr::{Arena, Choice, ExprId, Node, Reg, SelectScratch, Selector, SimplifyScratch, Variable};
 use crate::ir::{Op, Program};
-use crate::place::place;
 use crate::plan::{AllocPlan, ExchangePlan, FragmentPlan, GlobalPlan, LanePlan, Loser, MapPlan, MovePlan, Plan, PlanError, ProductPlan};
+use crate::room::choose_and_place;
 use core::fmt::Write;
 use heapless::{Vec, VecView};
 use lanebook_tables::{ArchId, Tables};
@@ -381,7 +381,7 @@ pub fn compile<'s>(tables: &Tables<'_>, arch: ArchId, program: &mut Program<'_, 
 fn decide(tables: &Tables<'_>, program: &mut Program<'_, '_>, function: Op, plan: &mut Plan<'_>, workspace: &mut Workspace<'_>) -> Result<(), Error> {
     let mut inserted = Inserted::default();
     loop {
-        let chosen = choose(tables, plan.arch, program, function, plan, workspace).and_then(|()| place(tables, program, plan));
+        let chosen = choose_and_place(tables, program, function, plan, workspace);
         let Err(error) = chosen else { return Ok(()) };
         if !inserted.mend(program, error) {
             inserted.take_back(program);

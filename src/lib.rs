@@ -21,6 +21,7 @@ pub mod place;
 pub mod plan;
 pub mod relayout;
 pub mod rewrite;
+mod room;
 pub mod unit;
 
 /// The tables that were compiled into this build from `hw-tables/` and `rules/`: [`TABLES`] is all of it; [`LEAN`] is what

@@ -13,26 +13,27 @@ const MAX_TILES: usize = 64;
 
 /// Sets every allocation's offset, and the segment's size and alignment.
 ///
+/// Tiles that a loop touches live through the loop. Where that takes more bytes than there are, a tile that every turn fills anew before it
+/// reads it lives from then to its last use alone: others may have its bytes in the rest of the turn, at the price of barriers between.
+///
 /// # Errors
 /// [`PlanError::SharedMemory`] when the architecture has less; the plan's offsets are then unspecified.
 pub fn place(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &mut Plan<'_>) -> Result<(), PlanError> {
+    match place_all(tables, program, plan, false) {
+        Err(PlanError::SharedMemory { .. }) => place_all(tables, program, plan, true),
+        placed => placed,
+    }
+}
+
+/// The same with the lives of tiles in turns of loops looked at (`in_turns`), or not.
+fn place_all(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &mut Plan<'_>, in_turns: bool) -> Result<(), PlanError> {
     let arch = tables.arch(plan.arch).ok_or(PlanError::UnknownArch)?;
     let mut lives: heapless::Vec<(usize, usize), MAX_TILES> = heapless::Vec::new();
-    for (number, alloc) in plan.allocs.iter().enumerate() {
-        let mut life = (usize::MAX, 0usize);
-        if let Some(exchange) = plan.exchanges.iter().find(|e| usize::from(e.alloc) == number) {
-            // Only while the exchange is going on.
-            lives.push(span(program, exchange.op)).map_err(|_| PlanError::Capacity { pool: crate::plan::PlanPool::Allocs, capacity: MAX_TILES as u32 })?;
-            continue;
-        }
-        for place in program.uses(alloc.value) {
-            let Some(user) = program.user(place) else { continue };
-            let (first, last) = span(program, user);
-            life = (life.0.min(first), life.1.max(last));
-        }
+    for number in 0..plan.allocs.len() {
+        let life = life(program, plan, number, in_turns);
         lives.push(life).map_err(|_| PlanError::Capacity { pool: crate::plan::PlanPool::Allocs, capacity: MAX_TILES as u32 })?;
     }
-    let mut end = 0u32;
+    let (mut end, mut last) = (0u32, None);
     let mut align = tables.weights.shared_align;
     for k in 0..plan.allocs.len() {
         let Some(&alloc) = plan.allocs.get(k) else { continue };
@@ -51,16 +52,19 @@ pub fn place(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &mut Plan<'_>
                 None => break,
             }
         }
-        end = end.max(at.saturating_add(alloc.bytes));
-        align = align.max(alloc.align);
-        if end > arch.shared.max_bytes
-            && let Some(op) = program.def_op(alloc.value)
-        {
-            return Err(PlanError::SharedMemory { op, need: end, have: arch.shared.max_bytes });
+        let top = at.saturating_add(alloc.bytes);
+        if top > end {
+            (end, last) = (top, program.def_op(alloc.value));
         }
+        align = align.max(alloc.align);
         if let Some(slot) = plan.allocs.get_mut(k) {
             slot.offset = at;
         }
+    }
+    if end > arch.shared.max_bytes
+        && let Some(op) = last
+    {
+        return Err(PlanError::SharedMemory { op, need: end, have: arch.shared.max_bytes });
     }
     complete(tables, program, plan)?;
     if plan.completions > 0 {
@@ -181,6 +185,49 @@ fn follows(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>, k: u
     number
 }
 
+/// Between which positions in program order a tile's bytes are its own.
+fn life(program: &Program<'_, '_>, plan: &Plan<'_>, number: usize, in_turns: bool) -> (usize, usize) {
+    if let Some(exchange) = plan.exchanges.iter().find(|e| usize::from(e.alloc) == number) {
+        // Only while the exchange is going on.
+        return match in_turns {
+            true => within(program, exchange.op),
+            false => span(program, exchange.op),
+        };
+    }
+    let Some(value) = plan.allocs.get(number).map(|a| a.value) else { return (0, usize::MAX) };
+    // What uses it, and the products that read it by themselves.
+    let users = || program.uses(value).filter_map(|place| program.user(place));
+    let given = |p: &crate::plan::ProductPlan| {
+        let copied = p.copied.into_iter().flatten().map(|copy| copy.given);
+        p.shared.into_iter().flatten().chain(copied).any(|given| usize::from(given.alloc) == number)
+    };
+    let readers = || plan.products.iter().filter(|p| given(p)).map(|p| p.op);
+    if in_turns && let Some(life) = in_turn(program, plan, number, users().chain(readers())) {
+        return life;
+    }
+    users().chain(readers()).fold((usize::MAX, 0usize), |life, user| {
+        let (first, last) = span(program, user);
+        (life.0.min(first), life.1.max(last))
+    })
+}
+
+/// The life of a tile of which nothing goes from one turn of its loop to the next: what touches it first writes all of it, in the
+/// block that everything else is in too.
+fn in_turn(program: &Program<'_, '_>, plan: &Plan<'_>, number: usize, users: impl Iterator<Item = Op> + Clone) -> Option<(usize, usize)> {
+    let (first, begin) = users.clone().map(|user| (user, within(program, user).0)).min_by_key(|(_, at)| *at)?;
+    let fills = plan.move_of(first).is_some_and(|m| matches!(m.to, End::Shared(to) if usize::from(to) == number));
+    let block = program.block_of(first);
+    let mut life = (begin, begin);
+    for user in users {
+        let mut at = user;
+        while program.block_of(at) != block {
+            at = program.parent(at)?;
+        }
+        life.1 = life.1.max(within(program, at).1);
+    }
+    fills.then_some(life)
+}
+
 /// The operations during which something used at `op` is alive: the outermost loop around it, or the operation itself,
 /// as positions in program order.
 fn span(program: &Program<'_, '_>, op: Op) -> (usize, usize) {
@@ -192,8 +239,13 @@ fn span(program: &Program<'_, '_>, op: Op) -> (usize, usize) {
         }
         at = program.parent(parent);
     }
+    within(program, outer)
+}
+
+/// Positions of an operation and of the last one inside it.
+fn within(program: &Program<'_, '_>, op: Op) -> (usize, usize) {
     let position = |wanted: Op| program.all().position(|o| o == wanted).unwrap_or(0);
-    let first = position(outer);
-    let last = program.inside(outer).map(position).max().unwrap_or(first);
+    let first = position(op);
+    let last = program.inside(op).map(position).max().unwrap_or(first);
     (first, last.max(first))
 }

@@ -17,6 +17,7 @@ const ENGINE: &[&[&str]] = &[
     &["plan", "encoding"],
     &["relayout"],
     &["assign", "place"],
+    &["room"],
     &["anchor"],
     &["pipeline"],
     &["emit"],

@@ -10,7 +10,7 @@ use super::search::touches_shared;
 use super::tiles::{Copies, Tile};
 use crate::ir::{Op, Program, Value, words};
 use crate::map::{Fragment, log2_exact};
-use crate::plan::{Candidate, End, Flip, Loser, MapPlan, MovePlan, Plan, PlanError, PlanPool, Reject, TiledPlan};
+use crate::plan::{Candidate, End, Flip, Limits, Loser, MapPlan, MovePlan, Plan, PlanError, PlanPool, Reject, TiledPlan};
 use heapless::VecView;
 use lanebook_tables::{ArchId, AtomId, Space, Tables};
 
@@ -110,7 +110,7 @@ pub(super) struct Best {
     pub(super) tiled: Option<(u8, MapPlan)>,
 }
 
-/// Chooses atoms and layouts for all of `function`.
+/// Chooses atoms and layouts for all of `function`, with shared tiles that keep to `limits`.
 ///
 /// On an error the plan holds whatever had been decided; it must not be used.
 pub fn choose(
@@ -120,6 +120,7 @@ pub fn choose(
     function: Op,
     plan: &mut Plan<'_>,
     workspace: &mut Workspace<'_>,
+    limits: &Limits,
 ) -> Result<(), PlanError> {
     plan.clear();
     let machine = tables.arch(arch).ok_or(PlanError::UnknownArch)?;
@@ -177,6 +178,7 @@ pub fn choose(
         settled: (0, 0),
         free_from: usize::MAX,
         tiles: workspace.tiles,
+        limits,
     };
     chooser.family = chooser.family();
     chooser.collect(function)?;
@@ -214,6 +216,8 @@ pub(super) struct Chooser<'a, 't, 'p, 's> {
     pub(super) free_from: usize,
     /// Shared tiles, as far as there is room.
     pub(super) tiles: &'a mut VecView<Tile>,
+    /// What shared tiles may take.
+    pub(super) limits: &'a Limits,
 }
 
 impl Chooser<'_, '_, '_, '_> {

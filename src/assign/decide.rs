@@ -103,7 +103,10 @@ impl Chooser<'_, '_, '_, '_> {
             [shape.a, shape.b].into_iter().all(|k| class(k).and_then(|id| isa.classes.get(id.index())).is_some_and(|c| c.pool.1 != 0))
         };
         let given = self.given(op).ok_or(PlanError::Unsupported(op))?;
-        let columns = tensor::memory(tables, arch).map_or(0, |memory| u32::from(memory.columns));
+        // What earlier products have is theirs as long as the kernel runs.
+        let whole = tensor::memory(tables, arch).map_or(0, |memory| u32::from(memory.columns));
+        let taken = self.columns_taken();
+        let columns = whole.saturating_sub(taken).min(self.limits.columns);
         let mut fewest = None;
         self.order.clear();
         let mut why = self.why_unscaled(op).unwrap_or(PlanError::NoMatrixAtom(op));
@@ -233,7 +236,8 @@ impl Chooser<'_, '_, '_, '_> {
             }
         }
         let why = apart.unwrap_or(why);
-        let (product, _, way) = best.ok_or(fewest.map_or(why, |(need, scales)| PlanError::TensorMemory { op, need, scales, have: columns }))?;
+        let (product, _, way) =
+            best.ok_or(fewest.map_or(why, |(need, scales)| PlanError::TensorMemory { op, need: taken.saturating_add(need), scales, have: whole }))?;
         let uses = self.unit_uses(op, &product, [a, b]).ok_or(why)?;
         self.units.extend_from_slice(&uses).map_err(|_| full(PlanPool::Products, MAX_UNIT_USES))?;
         self.place_product(op, &product, [a, b, c, d], way.0)?;
@@ -249,6 +253,17 @@ impl Chooser<'_, '_, '_, '_> {
             .products
             .push(ProductPlan { op, product, ends, shared: [None; 2], scales, copied: [None; 2], tensor: None })
             .map_err(|_| full(PlanPool::Products, capacity))
+    }
+
+    /// Columns of tensor memory that products have for which everything is decided.
+    fn columns_taken(&self) -> u32 {
+        let each = |p: &ProductPlan| {
+            let sums = p.product.tensor.map_or(0, |loads| u32::from(loads.columns));
+            let factors = p.product.tensor_a.map_or(0, |a| u32::from(a.columns));
+            let scales = p.product.tensor.and_then(|_| self.scale_columns(p.op, &p.product)).unwrap_or(0);
+            sums.saturating_add(factors).saturating_add(scales)
+        };
+        self.plan.products.iter().fold(0, |sum, p| sum.saturating_add(each(p)))
     }
 
     /// Whether an input of a product was there before the product's loop began.

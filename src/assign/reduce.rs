@@ -224,7 +224,17 @@ impl Chooser<'_, '_, '_, '_> {
         let shape = between.from.shape;
         let mut best: Option<(SharedLayout, HalfPlan, HalfPlan, u32)> = None;
         let mut why = PlanError::Undecided(op);
+        let value = self.program.result(op, 0).ok_or(PlanError::Unsupported(op))?;
+        let room = self.limits.of(value);
         for layout in candidates(shape, self.family) {
+            let bytes = u32::try_from(layout.bytes(shape).unwrap_or(u64::MAX)).unwrap_or(u32::MAX);
+            if bytes > room {
+                self.plan.lose(Loser { op, what: Candidate::Exchange(layout), why: Reject::Room { bytes, most: room }, cost: 0 });
+                if matches!(why, PlanError::Undecided(_)) {
+                    why = PlanError::SharedMemory { op, need: bytes, have: room };
+                }
+                continue;
+            }
             let Some(map) = layout.map(shape) else { continue };
             let memory = EndMap::Shared(&map, layout.align(self.setting.tables.weights.shared_align));
             let limit = best.map_or(u32::MAX, |b| b.3);
@@ -261,7 +271,6 @@ impl Chooser<'_, '_, '_, '_> {
             let _ = self.plan.lanes.pop();
             self.plan.lose(Loser { op, what: Candidate::Lanes, why: Reject::Dearer, cost: inside });
         }
-        let value = self.program.result(op, 0).ok_or(PlanError::Unsupported(op))?;
         let bytes = u32::try_from(layout.bytes(shape).unwrap_or(u64::MAX)).unwrap_or(u32::MAX);
         let alloc = AllocPlan { value, shape, layout, fixed: false, bytes, align: layout.align(self.setting.tables.weights.shared_align), offset: 0 };
         let number = u16::try_from(self.plan.allocs.len()).unwrap_or(u16::MAX);

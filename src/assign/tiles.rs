@@ -189,6 +189,9 @@ impl Chooser<'_, '_, '_, '_> {
             (None, true) => self.unit_layouts(),
             (None, false) => usize::MAX,
         };
+        let room = self.limits.of(alloc.value);
+        let bytes = |layout: &SharedLayout| u32::try_from(layout.bytes(alloc.shape).unwrap_or(u64::MAX)).unwrap_or(u32::MAX);
+        let over = |layout: &SharedLayout| if room == u32::MAX { None } else { Some(bytes(layout)).filter(|bytes| *bytes > room) };
         let is_free = fixed.is_none() && !for_units;
         let bounds = self.bounds(index, alloc.shape, is_free && record.is_none());
         // The layout that won last time is likely to be good again: what costs more than it cannot win, whatever comes first.
@@ -218,6 +221,13 @@ impl Chooser<'_, '_, '_, '_> {
                 },
             };
             let Some(layout) = next else { continue };
+            if let Some(bytes) = over(&layout) {
+                if let Some(op) = record {
+                    self.plan.lose(Loser { op, what: Candidate::Shared(layout), why: Reject::Room { bytes, most: room }, cost: 0 });
+                }
+                failure = failure.or(self.program.def_op(alloc.value).map(|op| PlanError::SharedMemory { op, need: bytes, have: room }));
+                continue;
+            }
             if for_units && let Err(why) = self.suits_units(index, &layout, alloc.shape) {
                 if let Some(op) = record {
                     self.plan.lose(Loser { op, what: Candidate::Shared(layout), why, cost: 0 });

@@ -2,8 +2,8 @@
 
 use super::tile::{Memory, element_bytes, panel_size, power};
 use super::violation::Violation;
-use crate::ir::{Op, Program, Value};
-use crate::plan::Plan;
+use crate::ir::{Op, Program};
+use crate::plan::{End, Plan, ProductPlan};
 use crate::unit::has;
 use lanebook_tables::{Arch, OpRole, Tables};
 
@@ -33,17 +33,8 @@ pub(super) fn allocs(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan
         multiple(a.offset, a.align)?;
         multiple(plan.shared_align, a.align)?;
         for (j, b) in plan.allocs.iter().enumerate().take(k) {
-            let byte = a.offset.max(b.offset);
-            let life = |number: usize, value: Value| match plan.exchanges.iter().find(|e| usize::from(e.alloc) == number) {
-                Some(exchange) => around(program, exchange.op),
-                None => life(program, value),
-            };
-            let (one, other) = (life(k, a.value), life(j, b.value));
-            if one.0 > other.1 || other.0 > one.1 {
-                continue;
-            }
-            if shares_bytes((a.offset, a.bytes), (b.offset, b.bytes)) {
-                return Err(Violation::Overlap { alloc, other: u16::try_from(j).unwrap_or(u16::MAX), byte });
+            if shares_bytes((a.offset, a.bytes), (b.offset, b.bytes)) && takes_back(program, plan, (k, j)) {
+                return Err(Violation::Overlap { alloc, other: u16::try_from(j).unwrap_or(u16::MAX), byte: a.offset.max(b.offset) });
             }
         }
     }
@@ -94,36 +85,77 @@ pub(super) fn shares_bytes(a: (u32, u32), b: (u32, u32)) -> bool {
     u64::from(a.0) < end(b) && u64::from(b.0) < end(a)
 }
 
-/// First and last position in text order at which a value is needed.
-fn life(program: &Program<'_, '_>, value: Value) -> (usize, usize) {
-    let mut out = (usize::MAX, 0usize);
-    for user in program.uses(value).filter_map(|place| program.user(place)) {
-        let (first, last) = around(program, user);
-        out = (out.0.min(first), out.1.max(last));
-    }
-    out
-}
-
-/// First and last position of an operation, or of the outermost loop that it is in.
-fn around(program: &Program<'_, '_>, user: Op) -> (usize, usize) {
-    let mut out = (usize::MAX, 0usize);
-    let outer = outermost_loop(program, user);
-    for (position, op) in program.all().enumerate() {
-        if op == user || outer.is_some_and(|l| op == l || is_inside(program, op, l)) {
-            out = (out.0.min(position), out.1.max(position));
+/// Whether one of two tiles that share bytes is read after the other was written, and not written itself in between: on a walk through the
+/// program in which each loop is gone through twice, or not at all.
+fn takes_back(program: &Program<'_, '_>, plan: &Plan<'_>, pair: (usize, usize)) -> bool {
+    let mut at = program.functions().next().and_then(|function| program.body(function)).and_then(|body| program.first(body));
+    let mut loops: heapless::Vec<(Op, u8, Lost), DEPTH> = heapless::Vec::new();
+    let mut lost = Lost::default();
+    loop {
+        let Some(op) = at else {
+            // The end of a loop's body, or of the function.
+            let Some((around, turn, before)) = loops.pop() else { return false };
+            if turn == 0 && loops.push((around, 1, before.or(lost))).is_ok() {
+                at = program.body(around).and_then(|body| program.first(body));
+            } else {
+                lost = lost.or(before);
+                at = program.next(around);
+            }
+            continue;
+        };
+        if program.role(op) == OpRole::For {
+            if loops.push((op, 0, lost)).is_err() {
+                return true;
+            }
+            at = program.body(op).and_then(|body| program.first(body));
+            continue;
         }
+        if lost.meets(plan, op, pair) {
+            return true;
+        }
+        at = program.next(op);
     }
-    out
 }
 
-fn parents<'p>(program: &'p Program<'_, '_>, op: Op) -> impl Iterator<Item = Op> + 'p {
-    core::iter::successors(program.parent(op), |at| program.parent(*at))
+/// Most loops inside each other that are walked through.
+const DEPTH: usize = 8;
+
+/// Of two tiles: what they held may be gone.
+#[derive(Copy, Clone, Default)]
+struct Lost {
+    first: bool,
+    second: bool,
 }
 
-fn outermost_loop(program: &Program<'_, '_>, op: Op) -> Option<Op> {
-    parents(program, op).filter(|p| program.role(*p) == OpRole::For).last()
-}
+impl Lost {
+    fn or(self, other: Self) -> Self {
+        Self { first: self.first | other.first, second: self.second | other.second }
+    }
 
-fn is_inside(program: &Program<'_, '_>, op: Op, outer: Op) -> bool {
-    parents(program, op).any(|p| p == outer)
+    /// Goes on by one operation; whether it reads something that is gone.
+    fn meets(&mut self, plan: &Plan<'_>, op: Op, pair: (usize, usize)) -> bool {
+        let is = |end: End, number: usize| matches!(end, End::Shared(k) if usize::from(k) == number);
+        let reads = |number: usize| {
+            let moved = plan.moves.iter().any(|m| m.op == op && is(m.from, number));
+            let given = |p: &ProductPlan| {
+                let copied = p.copied.into_iter().flatten().map(|copy| copy.given);
+                p.shared.into_iter().flatten().chain(copied).any(|given| usize::from(given.alloc) == number)
+            };
+            moved || plan.products.iter().any(|p| p.op == op && given(p))
+        };
+        let writes = |number: usize| {
+            let exchanged = plan.exchanges.iter().any(|e| e.op == op && usize::from(e.alloc) == number);
+            exchanged || plan.moves.iter().any(|m| m.op == op && is(m.to, number))
+        };
+        if self.first && reads(pair.0) || self.second && reads(pair.1) {
+            return true;
+        }
+        if writes(pair.0) {
+            *self = Self { first: false, second: true };
+        }
+        if writes(pair.1) {
+            *self = Self { first: true, second: false };
+        }
+        false
+    }
 }

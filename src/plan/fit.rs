@@ -209,6 +209,13 @@ pub enum Reject {
         /// Columns there are.
         have: u32,
     },
+    /// Tiles that live at the same time do not fit in shared memory together if this one is as large.
+    Room {
+        /// Bytes that it takes.
+        bytes: u32,
+        /// Bytes that it may take.
+        most: u32,
+    },
     /// The tile has no such movement (its form of addressing is not available here).
     Form,
     /// Elements that share a register, or a lane's copies of them, go different ways in different lanes.

@@ -5,6 +5,7 @@
 mod error;
 mod fit;
 mod lanes;
+mod limits;
 mod product;
 mod scaled;
 mod tensor;
@@ -13,6 +14,7 @@ mod tiled;
 pub use error::{PlanError, PlanPool, Unscaled, Unwritable};
 pub use fit::{Fit, Flip, Reject};
 pub use lanes::{Either, From, Gather, LanePlan, Swap};
+pub use limits::Limits;
 pub use product::Product;
 pub use scaled::{Choice, ScaleCopy, ScaleFeed, ScalePlan};
 pub(crate) use tensor::{Blocked, stored_before};

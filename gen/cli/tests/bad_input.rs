@@ -94,24 +94,27 @@ fn a_box_that_no_tensor_map_describes() {
 /// Accumulators that are alive together and need more columns than there are.
 #[test]
 fn tensor_memory_exceeded() {
-    let products = |count: usize| {
-        let mut text = String::from(
-            "func @f(%A: memref<?x?xf16, #gmem> {align = 16, stride_div = 8}, %B: memref<?x?xf16, #gmem> {align = 16, stride_div = 8}, \
-             %C: memref<?x?xf32, #gmem> {align = 16, stride_div = 4}) {threads = 128} {\n  %z = constant 0.0 : tensor<128x224xf32>\n  \
-             %sa = alloc_tensor : tensor<128x64xf16, #smem>\n  %sb = alloc_tensor : tensor<64x224xf16, #smem>\n  \
-             copy %A[0, 0], %sa : memref<?x?xf16, #gmem> -> tensor<128x64xf16, #smem>\n  copy %B[0, 0], %sb : memref<?x?xf16, #gmem> -> tensor<64x224xf16, #smem>\n",
+    let products = |(m, n): (u32, u32), count: u32| {
+        let mut text = format!(
+            "func @f(%A: memref<?x?xf16, #gmem> {{align = 16, stride_div = 8}}, %B: memref<?x?xf16, #gmem> {{align = 16, stride_div = 8}}, \
+             %C: memref<?x?xf32, #gmem> {{align = 16, stride_div = 4}}) {{threads = 128}} {{\n  %z = constant 0.0 : tensor<{m}x{n}xf32>\n  \
+             %sa = alloc_tensor : tensor<{m}x64xf16, #smem>\n  %sb = alloc_tensor : tensor<64x{n}xf16, #smem>\n  \
+             copy %A[0, 0], %sa : memref<?x?xf16, #gmem> -> tensor<{m}x64xf16, #smem>\n  copy %B[0, 0], %sb : memref<?x?xf16, #gmem> -> tensor<64x{n}xf16, #smem>\n",
         );
         for k in 0..count {
             text += &format!(
-                "  %a{k} = tiled_load %sa : tensor<128x64xf16, #smem> -> tensor<128x64xf16>\n  %b{k} = tiled_load %sb : tensor<64x224xf16, #smem> -> tensor<64x224xf16>\n  \
-                 %d{k} = mma %a{k}, %b{k}, %z : tensor<128x224xf32>\n  tiled_store %d{k}, %C[0, {}] : tensor<128x224xf32> -> memref<?x?xf32, #gmem>\n",
-                224 * k
+                "  %a{k} = tiled_load %sa : tensor<{m}x64xf16, #smem> -> tensor<{m}x64xf16>\n  %b{k} = tiled_load %sb : tensor<64x{n}xf16, #smem> -> tensor<64x{n}xf16>\n  \
+                 %d{k} = mma %a{k}, %b{k}, %z : tensor<{m}x{n}xf32>\n  tiled_store %d{k}, %C[0, {}] : tensor<{m}x{n}xf32> -> memref<?x?xf32, #gmem>\n",
+                n * k
             );
         }
         text + "}\n"
     };
-    run_in(&folder("columns_fit"), &["compile", "-", "--arch", "sm_100a"], &products(2)).fine();
-    compile("columns", "sm_100a", &products(3)).refused(1, &["tensor memory is exceeded", "672 columns", "512 at most", "source: ", "ptx", "^^^"]);
+    // Of three the last one's sums are left to registers; what neither holds is refused.
+    for count in [2, 3] {
+        run_in(&folder("columns_fit"), &["compile", "-", "--arch", "sm_100a"], &products((128, 224), count)).fine();
+    }
+    compile("columns", "sm_100a", &products((256, 512), 1)).refused(1, &["tensor memory is exceeded", "1024 columns", "512 at most", "source: ", "ptx", "^^^"]);
 }
 
 /// Sums in tensor memory, and fewer warps than reach all its lanes.

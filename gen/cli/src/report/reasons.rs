@@ -27,6 +27,9 @@ pub fn sentence(tables: &Tables<'_>, why: Reject) -> String {
             format!("leaves its sums in lanes of tensor memory that {needed} warps reach together, each a part by its number; the group has {warps}")
         }
         Reject::Columns { need, have } => format!("needs {need} columns of tensor memory, a block has {have}"),
+        Reject::Room { bytes, most } => {
+            format!("takes {bytes} B of shared memory, {most} B is the most for this tile if all that live at the same time are to fit")
+        }
         Reject::Form => "addresses memory in a way that this movement cannot use".into(),
         Reject::Size => "is beyond the planner's limits for this tile".into(),
         Reject::Tangled => "would move elements of one register, or a lane's copies of them, different ways in different lanes".into(),
