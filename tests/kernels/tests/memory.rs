@@ -11,8 +11,11 @@ use lanebook_kernels::maps::{kernel_maps, map_params};
 use lanebook_kernels::{Assembler, Room, try_kernel_text, with_kernel};
 use lanebook_replay::{BankModel, BufferId, Kernel, Launch, Memory, Param, run};
 
+/// Rows, columns and depth of a tile of a product, and threads.
+type Shape = (u32, u32, u32, u32);
+
 /// Machines, with a tile of which 64 or 96 KiB are nearly all there is.
-const FULL: [(&str, (u32, u32, u32, u32)); 6] = [
+const FULL: [(&str, Shape); 6] = [
     ("gfx908", (128, 128, 16, 256)),
     ("gfx942", (64, 256, 16, 256)),
     ("gfx1100", (128, 128, 16, 256)),
@@ -22,7 +25,7 @@ const FULL: [(&str, (u32, u32, u32, u32)); 6] = [
 ];
 
 /// A product whose result goes through shared memory.
-fn stored((m, n, k, t): (u32, u32, u32, u32)) -> String {
+fn stored((m, n, k, t): Shape) -> String {
     format!(
         "func @gemm(%A: memref<?x?xf16, #gmem> {{align = 16, stride_div = 8}}, %B: memref<?x?xf16, #gmem> {{align = 16, stride_div = 8}}, %C: memref<?x?xf32, #gmem> {{align = 16, stride_div = 4}}, %m: index {{div = {m}}}, %n: index {{div = {n}}}, %K: index) {{threads = {t}}} {{
   %sa = alloc_tensor : tensor<{m}x{k}xf16, #smem>
@@ -46,7 +49,7 @@ fn stored((m, n, k, t): (u32, u32, u32, u32)) -> String {
 
 /// Two products in a row, the first one's result through a conversion into the second: D = (A * B) * E, B and E tile by tile. While one half
 /// of a turn goes on, the other half's tile is not needed.
-fn chained((m, n, k, t): (u32, u32, u32, u32)) -> String {
+fn chained((m, n, k, t): Shape) -> String {
     format!(
         "func @chain(%A: memref<?x{k}xf16, #gmem> {{align = 16}}, %B: memref<?x{k}xf16, #gmem> {{align = 16}}, %E: memref<?x{k}xf16, #gmem> {{align = 16}}, %C: memref<?x{k}xf32, #gmem> {{align = 16}}, %m: index {{div = {m}}}, %N: index) {{threads = {t}}} {{
   %sa = alloc_tensor : tensor<{m}x{k}xf16, #smem>
@@ -92,7 +95,7 @@ fn execute(
 }
 
 /// How many elements of C are wrong.
-fn stored_wrong(arch: &str, source: &str, text: &str, (m, n, k, t): (u32, u32, u32, u32)) -> Result<usize, String> {
+fn stored_wrong(arch: &str, source: &str, text: &str, (m, n, k, t): Shape) -> Result<usize, String> {
     let depth = 2 * k;
     let a: Vec<f32> = (0..m * depth).map(|i| ((i * 7 + i / depth) % 13) as f32 - 6.0).collect();
     let b: Vec<f32> = (0..depth * n).map(|i| ((i * 5 + i / n) % 11) as f32 - 5.0).collect();
@@ -107,7 +110,7 @@ fn stored_wrong(arch: &str, source: &str, text: &str, (m, n, k, t): (u32, u32, u
     Ok((0..m * n).filter(|at| c[*at as usize] != want(at / n, at % n)).count())
 }
 
-fn chained_wrong(arch: &str, source: &str, text: &str, (m, n, k, t): (u32, u32, u32, u32)) -> Result<usize, String> {
+fn chained_wrong(arch: &str, source: &str, text: &str, (m, n, k, t): Shape) -> Result<usize, String> {
     let all = 2 * n;
     // Few ones, so that every sum is a small whole number that f16 holds.
     let ones = |rows: u32, salt: u32| -> Vec<f32> {
@@ -166,7 +169,7 @@ fn a_tile_as_large_as_the_memory() {
 }
 
 /// Machines and chains whose tiles fit only where a conversion has the bytes of a tile that its turn no longer needs.
-const CHAINS: [(&str, (u32, u32, u32, u32)); 4] =
+const CHAINS: [(&str, Shape); 4] =
     [("sm_89", (32, 192, 128, 64)), ("sm_120a", (64, 192, 128, 128)), ("gfx942", (64, 128, 128, 256)), ("gfx1200", (64, 128, 128, 256))];
 
 #[test]
