@@ -400,7 +400,7 @@ fn fill(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>, functio
         return Err(EmitError::Capacity { capacity: u32::try_from(params.capacity()).unwrap_or(u32::MAX) }.into());
     }
     let lookup = Lookup { tables, arch: machine, isa };
-    let mut thrift = Thrift::None;
+    let mut thrift = Thrift::least(tables, isa, program, plan);
     let usage = loop {
         let room = Steps::new(steps, tuples, patterns, loops);
         let walked = walk(lookup, program, plan, function, room, params, lists.again(), frame, thrift);

@@ -1,7 +1,7 @@
 //! The choice: anchors, joint shared layouts, best atoms, reasons.
 
 use super::candidates::Family;
-use super::doer::{ChooseBytes, choose_bytes};
+use super::doer::{ChooseBytes, choose_bytes, lane_exchange};
 use super::evaluate::{Evaluated, Setting};
 use super::flow::is_register_tile;
 use super::in_shared::{MAX_UNIT_USES, UnitUse};
@@ -174,6 +174,7 @@ pub fn choose(
         copies: workspace.copies,
         family: Family { bank_span: 0, widest: 0, run: 0 },
         choice: choose_bytes(tables, machine),
+        apart: (0..8).filter(|bit| lane_exchange(tables, machine, 1u8.wrapping_shl(*bit)).is_none()).fold(0, |all, bit| all | 1u8.wrapping_shl(bit)),
         units: heapless::Vec::new(),
         settled: (0, 0),
         free_from: usize::MAX,
@@ -208,6 +209,8 @@ pub(super) struct Chooser<'a, 't, 'p, 's> {
     pub(super) family: Family,
     /// What transposes blocks of narrow elements in registers.
     pub(super) choice: Option<ChooseBytes<'t>>,
+    /// Lanes whose numbers differ in one of these bits are joined by nothing but memory.
+    pub(super) apart: u8,
     /// What matrix units read from shared memory.
     pub(super) units: heapless::Vec<UnitUse<'t>, MAX_UNIT_USES>,
     /// How many distributions and how many of `units` are settled: the first ones, which nothing takes back.

@@ -8,7 +8,7 @@
 
 use super::candidates::candidates;
 use super::choose::{Chooser, full};
-use super::doer::{doer, lane_exchange};
+use super::doer::doer;
 use super::evaluate::{EndMap, Evaluated, Setting};
 use super::shape::{combiner, reduced, repeated};
 use crate::ir::Op;
@@ -99,10 +99,7 @@ impl Chooser<'_, '_, '_, '_> {
         let program = self.program;
         let fragment = |v| self.plan.fragment_of(v).map(|(_, f)| *f);
         match program.role(op) {
-            OpRole::Reduce => {
-                let Setting { tables, arch, .. } = self.setting;
-                Between::new(&fragment(program.operand(op, 0)?)?, reduced(program, op)?, |mask| lane_exchange(tables, arch, mask).is_none())
-            }
+            OpRole::Reduce => Between::new(&fragment(program.operand(op, 0)?)?, reduced(program, op)?, |mask| self.apart & mask != 0),
             OpRole::Convert => {
                 let (from, to) = (fragment(program.operand(op, 0)?)?, fragment(program.result(op, 0)?)?);
                 (from != to).then_some(Between { from, to })
@@ -113,13 +110,19 @@ impl Chooser<'_, '_, '_, '_> {
 
     /// Cost of all exchanges and reductions whose ends are known, estimated: the layouts are chosen when all is decided.
     pub(super) fn shaping_cost(&self) -> u32 {
+        self.reduction_cost().saturating_add(self.shaping_cost_of(OpRole::Convert))
+    }
+
+    /// The same of reductions alone: their elements have 32 bits, whatever becomes of narrower ones.
+    pub(super) fn reduction_cost(&self) -> u32 {
+        self.shaping_cost_of(OpRole::Reduce)
+    }
+
+    #[inline(never)]
+    fn shaping_cost_of(&self, role: OpRole) -> u32 {
         let w = &self.setting.tables.weights;
         let mut sum = 0u32;
-        for op in self.program.inside(self.function) {
-            let role = self.program.role(op);
-            if role != OpRole::Reduce && role != OpRole::Convert {
-                continue;
-            }
+        for op in self.program.inside(self.function).filter(|op| self.program.role(*op) == role) {
             let mut cost = 0u32;
             if role == OpRole::Reduce
                 && let Some(whole) = self.program.operand(op, 0).and_then(|v| self.plan.fragment_of(v)).map(|(_, f)| *f)

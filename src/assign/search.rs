@@ -17,8 +17,11 @@ impl Chooser<'_, '_, '_, '_> {
         let (mut sum, mut firm) = (0u32, 0u32);
         // What is still to come costs so much at the least.
         let mut rest = if limit < u32::MAX { self.movements.iter().fold(0u32, |sum, m| sum.saturating_add(self.least_of(m))) } else { 0 };
-        if limit < u32::MAX && rest >= limit {
-            return Ok(None);
+        if limit < u32::MAX {
+            rest = rest.saturating_add(self.reduction_cost());
+            if rest >= limit {
+                return Ok(None);
+            }
         }
         for index in 0..self.plan.allocs.len() {
             let is_firm = self.movements.iter().filter(|m| touches_shared(m) == Some(index)).all(|m| self.is_firm(m));

@@ -317,12 +317,14 @@ impl Context<'_, '_, '_, '_> {
         let mut special: Option<(Reg, u32, ClassId)> = None;
         for view in &memory_sides(atom, plan.from, plan.to) {
             let e = plan.fit.element(instance);
+            let made;
             let (map, start) = match view.end {
                 End::Shared(k) => {
                     let alloc = self.plan.allocs.get(usize::from(k)).ok_or(EmitError::Unplanned(plan.op))?;
-                    (alloc.layout.map(alloc.shape).ok_or(EmitError::Unplanned(plan.op))?, immediate_start(alloc.offset, alloc.bytes, view.offset))
+                    made = alloc.layout.map(alloc.shape).ok_or(EmitError::Unplanned(plan.op))?;
+                    (&made, immediate_start(alloc.offset, alloc.bytes, view.offset))
                 }
-                End::Global(k) => (self.plan.globals.get(usize::from(k)).ok_or(EmitError::Unplanned(plan.op))?.map, 0),
+                End::Global(k) => (&self.plan.globals.get(usize::from(k)).ok_or(EmitError::Unplanned(plan.op))?.map, 0),
                 End::Registers(_) => continue,
             };
             let operand = atom.operands.get(usize::from(view.side.operand)).ok_or(EmitError::Unplanned(plan.op))?;
@@ -335,7 +337,7 @@ impl Context<'_, '_, '_, '_> {
                 set(view.side.operand, slot(reg));
                 continue;
             }
-            let d = delta(&map, &plan.fit, e, start, view.offset);
+            let d = delta(map, &plan.fit, e, start, view.offset);
             let in_lane = self.in_lane(plan.op, view.number, d);
             let address = self.address(plan.op, view.number, Some(in_lane)).ok_or(EmitError::Unplanned(plan.op))?;
             set(view.side.operand, slot(address));

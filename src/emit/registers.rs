@@ -30,7 +30,8 @@ pub fn allocate(
     patterns: &VecView<Pattern>,
     loops: &VecView<LoopSpan>,
 ) -> Result<Usage, StepError> {
-    find_live_ranges(tables, steps, registers, patterns, loops);
+    let mut owners = Owners::new();
+    find_live_ranges(tables, steps, registers, patterns, loops, &mut owners);
     let mut usage = Usage { high: [0; MAX_CLASSES] };
     for (number, class) in isa.classes.iter().enumerate() {
         let Ok(narrow) = u8::try_from(number) else { continue };
@@ -45,7 +46,7 @@ pub fn allocate(
         }
         for arg in &mut step.args {
             if let Slot::Reg { first, .. } | Slot::Spread { first, .. } = arg
-                && let Some(tuple) = owner(registers, *first).and_then(|k| registers.get(k))
+                && let Some(tuple) = owners.find(registers, *first).and_then(|k| registers.get(k))
             {
                 *first = tuple.physical.wrapping_add(first.wrapping_sub(tuple.first));
             }
@@ -54,7 +55,35 @@ pub fn allocate(
     Ok(usage)
 }
 
-fn find_live_ranges(tables: &Tables<'_>, steps: &VecView<Step>, registers: &mut VecView<Virtual>, patterns: &VecView<Pattern>, loops: &VecView<LoopSpan>) {
+/// Tuples that were asked for lately, by some of their number's bits: steps that stand together have registers in common.
+struct Owners([u16; 128]);
+
+impl Owners {
+    fn new() -> Self {
+        Self([NONE; 128])
+    }
+
+    /// Index of the tuple that owns a virtual number.
+    fn find(&mut self, registers: &VecView<Virtual>, number: u16) -> Option<usize> {
+        let Some(place) = self.0.get_mut(usize::from((number >> 1) & 127)) else { return owner(registers, number) };
+        let known = registers.get(usize::from(*place)).is_some_and(|t| t.first <= number && number.wrapping_sub(t.first) < u16::from(t.count));
+        if !known {
+            let found = owner(registers, number)?;
+            *place = u16::try_from(found).unwrap_or(NONE);
+            return Some(found);
+        }
+        Some(usize::from(*place))
+    }
+}
+
+fn find_live_ranges(
+    tables: &Tables<'_>,
+    steps: &VecView<Step>,
+    registers: &mut VecView<Virtual>,
+    patterns: &VecView<Pattern>,
+    loops: &VecView<LoopSpan>,
+    owners: &mut Owners,
+) {
     for (at, step) in steps.iter().enumerate() {
         let at = u16::try_from(at).unwrap_or(u16::MAX);
         for_each_register(tables, step, patterns, |touch| {
@@ -62,7 +91,7 @@ fn find_live_ranges(tables: &Tables<'_>, steps: &VecView<Step>, registers: &mut 
             while k < count {
                 let number = touch.first.wrapping_add(k);
                 k = k.saturating_add(1);
-                let Some(tuple) = owner(registers, number).and_then(|i| registers.get_mut(i)) else { continue };
+                let Some(tuple) = owners.find(registers, number).and_then(|i| registers.get_mut(i)) else { continue };
                 tuple.live = (tuple.live.0.min(at), tuple.live.1.max(at));
                 // The registers behind it that are the same tuple's.
                 let rest = tuple.first.saturating_add(u16::from(tuple.count)).saturating_sub(number).saturating_sub(1);

@@ -9,10 +9,10 @@ use super::context::{Context, EmitError};
 use super::movement::register_class;
 use super::step::Purpose;
 use crate::expr::Reg;
-use crate::ir::{Op, Value};
-use crate::map::{Columns, log2_exact};
-use crate::plan::{End, MovePlan};
-use lanebook_tables::OpRole;
+use crate::ir::{Op, Program, Value};
+use crate::map::{Columns, Fragment, log2_exact};
+use crate::plan::{End, MovePlan, Plan};
+use lanebook_tables::{Isa, OpRole, Tables};
 
 /// A load that a product carries out slice by slice.
 ///
@@ -41,6 +41,30 @@ pub(crate) enum Thrift {
 }
 
 impl Thrift {
+    /// The least that a plan needs in any case: whole operands and the sum of a product together are more than the registers there are.
+    pub(crate) fn least(tables: &Tables<'_>, isa: &Isa<'_>, program: &Program<'_, '_>, plan: &Plan<'_>) -> Self {
+        let origin = |value: Option<Value>| {
+            let mut at = program.def_op(value?)?;
+            while let OpRole::Transpose | OpRole::Convert = program.role(at) {
+                at = program.def_op(program.operand(at, 0)?)?;
+            }
+            (program.role(at) == OpRole::Load).then_some(at)
+        };
+        let is_crowded = plan.products.iter().any(|p| {
+            let (product, shape) = (&p.product, p.product.shape);
+            let class = |number: u8| tables.atom(product.atom).and_then(|atom| atom.operands.get(usize::from(number))).map(|operand| operand.class);
+            let same = class(shape.a) == class(shape.d) && class(shape.b) == class(shape.d) && p.tensor.is_none();
+            let pool = class(shape.d).and_then(|class| isa.classes.get(class.index())).map_or(0, |class| class.pool.1);
+            let (from_a, from_b) = (origin(program.operand(p.op, 0)), origin(program.operand(p.op, 1)));
+            let held = |from: Option<Op>, fragment: &Fragment, shared: bool| if from.is_some() && !shared { fragment.registers() } else { 0 };
+            let (a, b) = (held(from_a, &product.a, product.shared[0]), held(from_b, &product.b, product.shared[1]));
+            // Both may be one tile.
+            let inputs = if from_a == from_b { a.max(b) } else { a.saturating_add(b) };
+            same && pool > 0 && inputs.saturating_add(product.c.registers()) > pool
+        });
+        if is_crowded { Self::Depth } else { Self::None }
+    }
+
     /// The next step.
     pub(crate) fn more(self) -> Option<Self> {
         match self {

@@ -36,17 +36,27 @@ pub(crate) struct Stride {
 /// Outer steps of a movement's instances, each once, ascending; `None` if there are too many.
 fn rows(map: &MemoryMap, fit: &Fit) -> Option<heapless::Vec<u32, ROWS>> {
     let mut out: heapless::Vec<u32, ROWS> = heapless::Vec::new();
-    let mut next = Some(0);
-    while let Some(row) = next {
-        out.push(row).ok()?;
-        next = after(map, fit, row);
+    out.push(0).ok()?;
+    for i in 0..fit.count() {
+        let row = map.at(fit.element(i)).lead;
+        if !out.contains(&row) {
+            out.push(row).ok()?;
+            sink(out.as_mut_slice());
+        }
     }
     Some(out)
 }
 
-/// The least outer step beyond `row` among a movement's instances.
-fn after(map: &MemoryMap, fit: &Fit, row: u32) -> Option<u32> {
-    (0..fit.count()).map(|i| map.at(fit.element(i)).lead).filter(|lead| *lead > row).min()
+/// Moves the last entry in front of all that are greater.
+fn sink<T: Ord>(list: &mut [T]) {
+    let mut rest = list;
+    while let [.., before, last] = rest
+        && *before > *last
+    {
+        core::mem::swap(before, last);
+        let Some((_, front)) = rest.split_last_mut() else { return };
+        rest = front;
+    }
 }
 
 /// Distances from one row to the next, each once.
@@ -93,12 +103,14 @@ impl Context<'_, '_, '_, '_> {
             _ => None,
         });
         let Some(global) = found.filter(|_| plan.fit.count() <= INSTANCES as u32) else { return };
-        let mut next = Some(0);
-        while let Some(row) = next {
-            for i in (0..plan.fit.count()).filter(|i| global.map.at(plan.fit.element(*i)).lead == row) {
-                let _ = out.push(u16::try_from(i).unwrap_or(u16::MAX));
-            }
-            next = after(&global.map, &plan.fit, row);
+        // By row, and where that is the same by number.
+        let mut order: heapless::Vec<(u32, u16), INSTANCES> = heapless::Vec::new();
+        for i in 0..plan.fit.count() {
+            let _ = order.push((global.map.at(plan.fit.element(i)).lead, u16::try_from(i).unwrap_or(u16::MAX)));
+            sink(order.as_mut_slice());
+        }
+        for (_, i) in &order {
+            let _ = out.push(*i);
         }
     }
 

@@ -221,6 +221,9 @@ impl<'t, 's> Selector<'t, 's> {
             return Ok(());
         }
         let rule = self.rule(rule_id)?;
+        if !look.plausible(rule.pattern) {
+            return Ok(());
+        }
         // Not even with arguments for nothing.
         if self.machine.least(rule).is_none_or(|(least, side)| least >= self.cost(id, side)) {
             return Ok(());

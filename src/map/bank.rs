@@ -168,6 +168,14 @@ pub(super) fn count_each(map: &MemoryMap, access: Access<'_>, model: &BankModel<
     let banks = u32::from(model.banks);
     let words_per_slot = u32::from(access.slot_bytes).div_ceil(bank_bytes.max(1)).max(1);
     let addresses = slot_addresses(map, access.slots);
+    // Slots that begin at multiples of their size meet as a whole or not at all: then they are counted in place of their words.
+    let slot_bytes = bank_bytes.saturating_mul(words_per_slot);
+    let whole = slot_bytes.is_power_of_two()
+        && banks.is_power_of_two()
+        && words_per_slot <= banks
+        && addresses.iter().fold(0, |all, address| all | address) & slot_bytes.wrapping_sub(1) == 0;
+    let (step, words_per_step) = if whole { (words_per_slot, 1) } else { (1, words_per_slot) };
+    let (bank_bytes, banks_of) = (bank_bytes.checked_mul(step)?, banks.checked_div(step)?);
     let present = present(access);
     let mut seen = BankWords::new();
     let mut out = Conflicts::default();
@@ -179,15 +187,15 @@ pub(super) fn count_each(map: &MemoryMap, access: Access<'_>, model: &BankModel<
             let slot = rest.trailing_zeros();
             rest &= rest.wrapping_sub(1);
             let first = addresses.get(slot as usize)?.checked_div(bank_bytes)?;
-            for k in 0..words_per_slot {
+            for k in 0..words_per_step {
                 let word = first.wrapping_add(k);
-                seen.add(word, word.checked_rem(banks)?)?;
+                seen.add(word, word.checked_rem(banks_of)?)?;
             }
         }
         if seen.len == 0 {
             continue;
         }
-        let least = u32::from(seen.len).saturating_add(banks.saturating_sub(1)).checked_div(banks)?.max(1);
+        let least = u32::from(seen.len).saturating_mul(step).saturating_add(banks.saturating_sub(1)).checked_div(banks)?.max(1);
         out.transactions = out.transactions.saturating_add(seen.worst);
         out.least = out.least.saturating_add(least);
         lost = lost.saturating_add(seen.worst.saturating_sub(1));

@@ -117,7 +117,8 @@ impl<I: Copy> Look<I> {
         };
         Self { root, operands }
     }
-    fn plausible(&self, pattern: &[PatternNode]) -> bool {
+    /// Whether a pattern may fit, from the root and its operands alone.
+    pub(crate) fn plausible(&self, pattern: &[PatternNode]) -> bool {
         let Some((PatternNode::Index(op, 2, _), rest)) = pattern.split_first() else {
             return true;
         };
