@@ -384,8 +384,7 @@ fn decide(tables: &Tables<'_>, program: &mut Program<'_, '_>, function: Op, plan
         let chosen = choose_and_place(tables, program, function, plan, workspace);
         let Err(error) = chosen else { return Ok(()) };
         if !inserted.mend(program, error) {
-            inserted.take_back(program);
-            return Err(error.into());
+            return Err(inserted.take_back(program, error).into());
         }
     }
 }

@@ -1,5 +1,5 @@
 //! Conversions that the program does not write: where two uses of a register tile want it distributed in different ways, one of them
-//! gets a converted copy.
+//! gets a converted copy; so does a tile that no instruction loads or stores as its other use wants it.
 //!
 //! The planner says at which operand of which operation the two meet ([`PlanError::Conflict`]); the conversion goes there, and all is
 //! planned again with what it costs. Where both sides turn out to be alike it is none. A constant is written once more instead.
@@ -16,12 +16,23 @@ const MOST: usize = 16;
 #[derive(Default)]
 pub(crate) struct Inserted {
     ops: heapless::Vec<Op, MOST>,
+    first: Option<PlanError>,
 }
 
 impl Inserted {
     /// Puts a conversion where a plan failed for want of one; false where none can stand, or there is no more room.
     pub(crate) fn mend(&mut self, program: &mut Program<'_, '_>, error: PlanError) -> bool {
-        let PlanError::Conflict { op, operand: Some(operand) } = error else { return false };
+        self.first = self.first.or(Some(error));
+        let (op, operand) = match error {
+            PlanError::Conflict { op, operand: Some(operand) } => (op, operand),
+            // What no instruction moves as it is distributed may be another way round on one side of a conversion.
+            PlanError::NoMover { op, .. } => match program.role(op) {
+                OpRole::Store if !self.made(program, program.operand(op, 0)) => (op, 0),
+                OpRole::Load if !self.reads(program, op) => (op, RESULT),
+                _ => return false,
+            },
+            _ => return false,
+        };
         if self.ops.is_full() {
             return false;
         }
@@ -29,13 +40,27 @@ impl Inserted {
         made.is_some_and(|made| self.ops.push(made).is_ok())
     }
 
-    /// Takes everything out again.
-    pub(crate) fn take_back(&mut self, program: &mut Program<'_, '_>) {
+    /// Whether a value comes from a conversion that was put here.
+    fn made(&self, program: &Program<'_, '_>, value: Option<Value>) -> bool {
+        value.and_then(|value| program.def_op(value)).is_some_and(|def| self.ops.contains(&def))
+    }
+
+    /// Whether a conversion that was put here reads an operation's result.
+    fn reads(&self, program: &Program<'_, '_>, op: Op) -> bool {
+        self.ops.iter().any(|made| program.operand(*made, 0).is_some_and(|from| program.def_op(from) == Some(op)))
+    }
+
+    /// Takes everything out again, and answers what the caller is to be told: of what is refused for want of a conversion, why it was at first.
+    pub(crate) fn take_back(&mut self, program: &mut Program<'_, '_>, last: PlanError) -> PlanError {
         while let Some(op) = self.ops.pop() {
             if let (Some(to), Some(from)) = (program.result(op, 0), source(program, op)) {
                 let _ = program.replace_all_uses(to, from);
             }
             let _ = program.erase(op);
+        }
+        match last {
+            PlanError::Conflict { .. } | PlanError::NoMover { .. } => self.first.unwrap_or(last),
+            _ => last,
         }
     }
 }

@@ -32,12 +32,12 @@ impl Chooser<'_, '_, '_, '_> {
                 self.choose_product(op)?;
             }
         }
-        self.cross_conversions()
+        self.cross_conversions(false)
     }
 
     /// Decides what lies behind conversions: whatever nothing else decides is as on their other side.
-    fn cross_conversions(&mut self) -> Result<(), PlanError> {
-        while let Some((value, fragment)) = across(self.program, self.function, self.plan.fragments) {
+    fn cross_conversions(&mut self, all: bool) -> Result<(), PlanError> {
+        while let Some((value, fragment)) = across(self.program, self.function, all, self.plan.fragments) {
             spread(self.program, value, fragment, fragment.loose, None, self.plan.fragments)?;
         }
         Ok(())
@@ -335,7 +335,7 @@ impl Chooser<'_, '_, '_, '_> {
                 }
             }
         }
-        Ok(())
+        self.cross_conversions(true)
     }
 
     fn choose_free_tile(&mut self, op: Op, value: Value) -> Result<(), PlanError> {
@@ -361,7 +361,7 @@ impl Chooser<'_, '_, '_, '_> {
             }
             let limit = best.filter(|_| self.plan.losers.capacity() == 0).map_or(u32::MAX, |(_, _, least)| least);
             let cost = spread(self.program, value, fragment, loose, None, self.plan.fragments)
-                .and_then(|()| self.cross_conversions())
+                .and_then(|()| self.cross_conversions(false))
                 .and_then(|()| self.total(limit));
             self.plan.fragments.truncate(mark);
             let what = Candidate::Blocked(vector);
@@ -382,6 +382,6 @@ impl Chooser<'_, '_, '_, '_> {
         }
         let (chosen, _, _) = best.ok_or(why)?;
         spread(self.program, value, chosen.fragment, chosen.fragment.loose, None, self.plan.fragments)?;
-        self.cross_conversions()
+        self.cross_conversions(false)
     }
 }

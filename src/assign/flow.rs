@@ -6,7 +6,7 @@
 //! Conversions are not crossed here: their two sides may differ ([`across`] says what follows for a side that nothing decides).
 
 use super::shape::{shaping, tile_shape};
-use crate::ir::{Def, Op, Program, Value};
+use crate::ir::{Def, Op, Program, Value, words};
 use crate::map::Fragment;
 use crate::plan::{FragmentPlan, PlanError, PlanPool};
 use heapless::VecView;
@@ -135,10 +135,12 @@ fn parting(program: &Program<'_, '_>, op: Op, (a, b): (Value, Value)) -> Option<
     }
 }
 
-/// What the other side of a conversion gets where only one side is decided; `None` when nothing is left to do.
-pub fn across(program: &Program<'_, '_>, function: Op, fragments: &VecView<FragmentPlan>) -> Option<(Value, Fragment)> {
+/// What the other side of a conversion gets where only one side is decided; `None` when nothing is left to do. `all`: also those that the program did not
+/// write, whose sides something else may still decide.
+pub fn across(program: &Program<'_, '_>, function: Op, all: bool, fragments: &VecView<FragmentPlan>) -> Option<(Value, Fragment)> {
     let of = |v: Value| fragments.iter().find(|f| f.value == v).map(|f| f.fragment);
-    program.inside(function).filter(|op| program.role(*op) == OpRole::Convert).find_map(|op| {
+    let crossed = |op: &Op| program.role(*op) == OpRole::Convert && (all || program.attr(*op, words::INSERTED).is_none());
+    program.inside(function).filter(crossed).find_map(|op| {
         let (from, to) = (program.operand(op, 0)?, program.result(op, 0)?);
         // What the program writes for one side says nothing of the other.
         if super::held::text(program, from).or(super::held::text(program, to)).is_some() {

@@ -125,6 +125,7 @@ pub(super) fn atom_bits(instance: &Instance<'_>, number: u8, shape: TileShape, e
     let mut lane: [u32; 6] = [0; 6];
     let mut warp: [u32; 5] = [0; 5];
     let mut lane_bits = 0usize;
+    let mut held = 0usize;
     let total = rows.checked_add(cols)?;
     let origin = |axis| layout.offset_on(0, axis).ok();
     let (lane_0, bit_0, warp_0) = (origin(AxisId::LANE)?, origin(AxisId::BIT)?, origin(AxisId::WARP)?);
@@ -144,6 +145,7 @@ pub(super) fn atom_bits(instance: &Instance<'_>, number: u8, shape: TileShape, e
             (0, r, 0) if r > 0 => {
                 let k = bit_of(r)?.checked_sub(element)?;
                 *register.get_mut(usize::from(k))? = Some(e);
+                held = held.checked_add(1)?;
             }
             (0, 0, w) if w > 0 => *warp.get_mut(usize::from(bit_of(w)?))? = e,
             _ => return None,
@@ -155,7 +157,11 @@ pub(super) fn atom_bits(instance: &Instance<'_>, number: u8, shape: TileShape, e
             lane_bits = lane_bits.max(usize::from(bit_of(top)?));
         }
     }
-    let pushed = register.iter().map_while(|e| *e).all(|e| out.register.push(e));
+    // Narrow elements may stand in the low part of a register each.
+    let apart = usize::from(5u8.saturating_sub(element));
+    out.loose = held > 0 && register.get(..apart)?.iter().all(Option::is_none) && apart > 0;
+    let places = register.get(if out.loose { apart } else { 0 }..)?;
+    let pushed = places.iter().map_while(|e| *e).all(|e| out.register.push(e)) && out.register.len() == held;
     let pushed = pushed && lane.get(..lane_bits)?.iter().all(|&e| out.lane.push(e));
     let pushed = pushed && warp.get(..usize::from(together))?.iter().all(|&e| out.warp.push(e));
     pushed.then_some((out, rows, cols))

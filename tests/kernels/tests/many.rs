@@ -34,19 +34,28 @@ fn program((m, n, k, t): (u32, u32, u32, u32), e: &str, turned: bool) -> String 
     )
 }
 
+/// How many elements of the result are wrong; the program says whether it is f32 or f16.
 fn wrong(arch: &str, source: &str, text: &str, (m, n, k, t): (u32, u32, u32, u32), e: &str, turned: bool) -> Result<usize, String> {
     let depth = 2 * k;
     let a: Vec<f32> = (0..m * depth).map(|i| ((i * 7 + i / depth) % 13) as f32 - 6.0).collect();
     let b: Vec<f32> = (0..depth * n).map(|i| ((i * 5 + i / n) % 11) as f32 - 5.0).collect();
     let bt: Vec<f32> = if turned { (0..n * depth).map(|i| b[((i % depth) * n + i / depth) as usize]).collect() } else { b.clone() };
     let mut memory = Memory::new();
+    // Bytes that are not signed are no less than zero.
+    let unsigned = [e == "u8", source.contains("%B: memref<?x?xu8")];
+    let a: Vec<f32> = a.into_iter().map(|x| if unsigned[0] { x + 240.0 } else { x }).collect();
+    let (b, bt) = if unsigned[1] { (b.iter().map(|x| x + 240.0).collect(), bt.iter().map(|x| x + 240.0).collect()) } else { (b, bt) };
     let mut add = |name: &str, v: &[f32]| match e {
+        "i8" | "u8" => memory.add(name, v.iter().map(|x| *x as i32 as u8).collect()),
         "bf16" => memory.add_bf16(name, v),
         "f16" => memory.add_f16(name, v),
         _ => memory.add(name, v.iter().map(|x| lanebook_replay::number::to_float8(*x, 3, e.ends_with("fnuz"), true)).collect()),
     };
     let (ia, ib) = (add("A", &a), add("B", &bt));
-    let ic = memory.add_f32("C", &vec![7.0; (m * n) as usize]);
+    let halves = source.contains("%C: memref<?x?xf16");
+    let seven = vec![7.0; (m * n) as usize];
+    let ints = source.contains("%C: memref<?x?xi32");
+    let ic = if halves { memory.add_f16("C", &seven) } else { memory.add_f32("C", &seven) };
     let matrix = |id, r: u32, c: u32| [Param::Buffer(id), Param::U32(r), Param::U32(c), Param::U32(c)];
     let (br, bc) = if turned { (n, depth) } else { (depth, n) };
     let mut params = Vec::new();
@@ -59,7 +68,11 @@ fn wrong(arch: &str, source: &str, text: &str, (m, n, k, t): (u32, u32, u32, u32
     let dynamic = if text.contains(".extern .shared") { 220 << 10 } else { 0 };
     let launch = Launch { dynamic_shared: dynamic, ..Launch::new(t, params).banks(BankModel::none()) };
     run(&kernel, &launch, &mut memory).map_err(|f| f.to_string())?;
-    let c = memory.f32s(ic);
+    let c = match (halves, ints) {
+        (true, _) => memory.f16s(ic),
+        (_, true) => memory.u32s(ic).into_iter().map(|n| n as i32 as f32).collect(),
+        _ => memory.f32s(ic),
+    };
     let mut bad = 0;
     for i in 0..m {
         for j in 0..n {
@@ -103,7 +116,7 @@ fn small_tiles_are_right() {
 fn tiles_of_less_than_a_warp_each_are_right() {
     for arch in ARCHS.into_iter().filter(|arch| *arch != "gfx908") {
         for (shape, e, turned) in
-            [((16, 16, 32, 128), "f16", false), ((16, 16, 16, 256), "bf16", true), ((16, 32, 32, 512), "f16", true), ((16, 48, 16, 128), "f16", false)]
+            [((16, 16, 32, 128), "f16", false), ((16, 16, 32, 256), "bf16", true), ((16, 32, 32, 512), "f16", true), ((16, 48, 32, 128), "f16", false)]
         {
             let source = program(shape, e, turned);
             let text = try_kernel_text(&source, arch).unwrap_or_else(|why| panic!("{arch} {shape:?}: {why}"));
@@ -111,4 +124,57 @@ fn tiles_of_less_than_a_warp_each_are_right() {
             assert_eq!(bad, 0, "{arch} {shape:?} {e}\n{text}");
         }
     }
+}
+
+/// Sums of halves: what no instruction stores as the product leaves it goes another way round.
+#[test]
+fn sums_of_halves_are_right() {
+    let mut done = 0;
+    for arch in ARCHS {
+        for (shape, turned) in [((32, 64, 32, 64), false), ((64, 64, 32, 128), true), ((16, 16, 32, 128), false)] {
+            let source = program(shape, "f16", turned).replace("f32", "f16").replace("stride_div = 4", "stride_div = 8");
+            let text = match try_kernel_text(&source, arch) {
+                Ok(text) => text,
+                // CDNA adds up in f32 alone.
+                Err(why) if arch.starts_with("gfx9") && why.contains("NoMatrixAtom") => continue,
+                Err(why) => panic!("{arch} {shape:?}: {why}"),
+            };
+            done += 1;
+            let bad = wrong(arch, &source, &text, shape, "f16", turned).unwrap_or_else(|fault| panic!("{arch} {shape:?}: {fault}\n{text}"));
+            assert_eq!(bad, 0, "{arch} {shape:?}\n{text}");
+        }
+    }
+    assert!(done >= 18, "{done}");
+}
+
+/// Bytes with and without a sign, in any pair.
+#[test]
+fn products_of_bytes_are_right() {
+    let mut done = 0;
+    for arch in ARCHS {
+        for (a, b, shape, turned) in [
+            ("i8", "i8", (32, 64, 64, 64), false),
+            ("u8", "u8", (32, 32, 64, 64), true),
+            ("i8", "u8", (32, 32, 64, 64), true),
+            ("u8", "i8", (32, 32, 64, 64), false),
+        ] {
+            // What turns bytes around on its way out of shared memory there is not modelled.
+            let turned = turned || arch == "sm_100a";
+            let source = program(shape, a, turned).replace("f32", "i32").replace("constant 0.0", "constant 0");
+            let of_b =
+                |line: &str| if line.contains("%sb") || line.contains("%b ") { line.replace(&format!("x{a}"), &format!("x{b}")) } else { line.to_string() };
+            let source: String =
+                source.lines().map(|line| of_b(&line.replace(&format!("%B: memref<?x?x{a}"), &format!("%B: memref<?x?x{b}"))) + "\n").collect();
+            let text = match try_kernel_text(&source, arch) {
+                Ok(text) => text,
+                // CDNA's are signed.
+                Err(why) if arch.starts_with("gfx9") && (a, b) != ("i8", "i8") && why.contains("NoMatrixAtom") => continue,
+                Err(why) => panic!("{arch} {a} {b} {shape:?}: {why}\n{source}"),
+            };
+            done += 1;
+            let bad = wrong(arch, &source, &text, shape, a, turned).unwrap_or_else(|fault| panic!("{arch} {a} {b} {shape:?}: {fault}\n{text}"));
+            assert_eq!(bad, 0, "{arch} {a} {b} {shape:?}\n{text}");
+        }
+    }
+    assert!(done >= 28, "{done}");
 }

@@ -262,6 +262,10 @@ pub(super) fn wmma(name: &str, line: &Line, gfx: Gfx, wave: u32) -> Decoded<Op> 
     want(line, 4)?;
     let mut wmma = wmma_form(name, gfx, wave).ok_or_else(|| format!("`{name}` is not modelled on this target"))?;
     for (key, value) in &line.modifiers {
+        if let (Some(half), "op_sel", [0, 0, which @ 0..2]) = (&mut wmma.half, key.as_str(), &numbers(value)[..]) {
+            *half = *which as u16;
+            continue;
+        }
         // Bytes are signed where this says so.
         let (Element::U8, "neg_lo", [a, b, 0]) = (wmma.kinds[0], key.as_str(), &numbers(value)[..]) else {
             return Err(format!("modifier `{key}:{value}` of a matrix instruction is not modelled"));
@@ -309,7 +313,7 @@ pub(super) fn wmma_form(name: &str, gfx: Gfx, wave: u32) -> Option<Wmma> {
         _ => return None,
     };
     let known = match gfx {
-        Gfx::Rdna3 => k == 16 && (bits == 16 && sum == Sum::F32 || sum == Sum::I32),
+        Gfx::Rdna3 => k == 16 && (bits == 16 || sum == Sum::I32),
         Gfx::Rdna4 => k == 16 && bits < 32,
         _ if gfx.is_gfx125() => matches!((bits, k), (32, 4) | (16, 32) | (8, 64 | 128)) && (kinds[0] != Element::U8 || k == 64),
         _ => false,
@@ -324,7 +328,8 @@ pub(super) fn wmma_form(name: &str, gfx: Gfx, wave: u32) -> Option<Wmma> {
         _ => 5,
     };
     let piece = if gfx.is_gfx125() && bits < 32 { 16 } else { 8 };
-    known.then_some(Wmma { k, kinds, wave, copies: gfx == Gfx::Rdna3, piece, sum, apart, d: 0, a: 0, b: 0, c: Src::K(0) })
+    let half = (gfx == Gfx::Rdna3 && matches!(sum, Sum::F16 | Sum::Bf16)).then_some(0);
+    known.then_some(Wmma { k, kinds, wave, copies: gfx == Gfx::Rdna3, piece, sum, half, apart, d: 0, a: 0, b: 0, c: Src::K(0) })
 }
 
 pub(super) fn matrix(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {

@@ -146,6 +146,8 @@ pub(super) struct Wmma {
     /// Bytes along k that the two halves hold in turn.
     pub piece: u32,
     pub sum: Sum,
+    /// RDNA3: which half of each register has C and D of 16 bits; the other one of D stays as it is.
+    pub half: Option<u16>,
     /// Vector instructions that must stand between this one and the next that reads the result as A or B; one less before others that touch
     /// the result, or overwrite A or B.
     pub apart: u32,
@@ -164,7 +166,8 @@ impl Wmma {
 
     /// Registers of C (and of D).
     pub fn result_regs(&self) -> u16 {
-        (256 / self.wave / if matches!(self.sum, Sum::F16 | Sum::Bf16) { 2 } else { 1 }) as u16
+        let packed = self.half.is_none() && matches!(self.sum, Sum::F16 | Sum::Bf16);
+        (256 / self.wave / if packed { 2 } else { 1 }) as u16
     }
 
     /// Row (A) or column (B), and k, of element `i` of a lane.

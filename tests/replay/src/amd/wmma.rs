@@ -37,7 +37,15 @@ impl Wave {
                     let (row, col) = f.result(lane as u32, element.into());
                     a.iter().zip(&b).map(|(x, y)| x[row as usize] * y[col as usize]).sum()
                 };
+                let kept = match f.half {
+                    Some(half) => self.lane_value(f.d + register, lane, 3)?.value & (0xffff << (16 * (1 - half))),
+                    None => 0,
+                };
                 let halves = |widen: fn(u16) -> f32, narrow: fn(f32) -> u16| -> u32 {
+                    if let Some(half) = f.half {
+                        let new = narrow((f64::from(widen((start >> (16 * half)) as u16)) + sum(register)) as f32);
+                        return kept | u32::from(new) << (16 * half);
+                    }
                     let half = |i: u16| narrow((f64::from(widen((start >> (16 * i)) as u16)) + sum(2 * register + i)) as f32);
                     u32::from(half(0)) | u32::from(half(1)) << 16
                 };
@@ -112,7 +120,7 @@ mod tests {
             let kind = if word("in_a").ends_with("16") { Element::F16 } else { Element::E4m3 { fnuz: false } };
             let copies = word("arch") == "rdna3";
             let wave = number("wave");
-            let f = Wmma { k: 16, kinds: [kind; 2], wave, copies, piece: 8, sum: Sum::F32, apart: 0, d: 0, a: 0, b: 0, c: Src::K(0) };
+            let f = Wmma { k: 16, kinds: [kind; 2], wave, copies, piece: 8, sum: Sum::F32, half: None, apart: 0, d: 0, a: 0, b: 0, c: Src::K(0) };
             for (lane, fields) in value.get("map").expect("map").list().iter().enumerate() {
                 for (i, entry) in fields.list().iter().enumerate() {
                     let want: Vec<u32> = entry.list().iter().filter_map(Json::number).map(|n| n as u32).collect();
