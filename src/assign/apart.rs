@@ -1,5 +1,5 @@
 //! Conversions that the program does not write: where two uses of a register tile want it distributed in different ways, one of them
-//! gets a converted copy; so does a tile that no instruction loads or stores as its other use wants it.
+//! gets a converted copy; so does a tile that no instruction stores as it is.
 //!
 //! The planner says at which operand of which operation the two meet ([`PlanError::Conflict`]); the conversion goes there, and all is
 //! planned again with what it costs. Where both sides turn out to be alike it is none. A constant is written once more instead.
@@ -25,10 +25,9 @@ impl Inserted {
         self.first = self.first.or(Some(error));
         let (op, operand) = match error {
             PlanError::Conflict { op, operand: Some(operand) } => (op, operand),
-            // What no instruction moves as it is distributed may be another way round on one side of a conversion.
+            // What no instruction stores as it is distributed may be distributed in another way behind a conversion.
             PlanError::NoMover { op, .. } => match program.role(op) {
                 OpRole::Store if !self.made(program, program.operand(op, 0)) => (op, 0),
-                OpRole::Load if !self.reads(program, op) => (op, RESULT),
                 _ => return false,
             },
             _ => return false,
@@ -43,11 +42,6 @@ impl Inserted {
     /// Whether a value comes from a conversion that was put here.
     fn made(&self, program: &Program<'_, '_>, value: Option<Value>) -> bool {
         value.and_then(|value| program.def_op(value)).is_some_and(|def| self.ops.contains(&def))
-    }
-
-    /// Whether a conversion that was put here reads an operation's result.
-    fn reads(&self, program: &Program<'_, '_>, op: Op) -> bool {
-        self.ops.iter().any(|made| program.operand(*made, 0).is_some_and(|from| program.def_op(from) == Some(op)))
     }
 
     /// Takes everything out again, and answers what the caller is to be told: of what is refused for want of a conversion, why it was at first.
