@@ -20,6 +20,7 @@ mod lanes;
 mod lookup;
 mod loops;
 mod movement;
+mod pieces;
 mod product;
 mod quotient;
 mod reduce;

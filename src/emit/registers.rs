@@ -2,7 +2,8 @@
 //!
 //! Classes without a pool are numbered through, since the assembler allocates. Classes with a pool are allocated by a
 //! linear scan over live ranges: a range that enters a loop from outside lasts to the loop's end, tuples are
-//! consecutive and aligned. Running out is an error that says how many registers were wanted; nothing is spilled.
+//! consecutive and aligned, and what the frame defines stays where it is. Where the pool runs out, tuples fall into pieces
+//! ([`pieces`](super::pieces)). Running out then is an error that says how many registers were wanted; nothing is spilled.
 
 use super::step::{LoopSpan, Pattern, Purpose, Slot, Step, StepError, Virtual, for_each_register, owner};
 use heapless::VecView;
@@ -35,7 +36,13 @@ pub fn allocate(
     let mut usage = Usage { high: [0; MAX_CLASSES] };
     for (number, class) in isa.classes.iter().enumerate() {
         let Ok(narrow) = u8::try_from(number) else { continue };
-        let high = if class.pool.1 == 0 { number_through(registers, narrow) } else { scan(registers, narrow, class.pool, class.tuple_align)? };
+        let high = match class.pool.1 {
+            0 => number_through(registers, narrow),
+            _ => match scan(registers, narrow, class.pool, class.tuple_align) {
+                Ok(high) => high,
+                Err(_) => super::pieces::place(tables, steps, registers, patterns, loops, (narrow, class))?,
+            },
+        };
         if let Some(slot) = usage.high.get_mut(number) {
             *slot = high;
         }
@@ -56,10 +63,10 @@ pub fn allocate(
 }
 
 /// Tuples that were asked for lately, by some of their number's bits: steps that stand together have registers in common.
-struct Owners([u16; 128]);
+pub(super) struct Owners([u16; 128]);
 
 impl Owners {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self([NONE; 128])
     }
 
@@ -76,7 +83,7 @@ impl Owners {
     }
 }
 
-fn find_live_ranges(
+pub(super) fn find_live_ranges(
     tables: &Tables<'_>,
     steps: &VecView<Step>,
     registers: &mut VecView<Virtual>,
@@ -98,6 +105,10 @@ fn find_live_ranges(
                 k = k.saturating_add(rest);
             }
         });
+    }
+    // What the frame defines is there from the start.
+    for tuple in registers.iter_mut().filter(|t| t.pinned && t.live.0 != u16::MAX) {
+        tuple.live.0 = 0;
     }
     // Inner loops come after their outer ones start; two rounds reach the fixed point for any nesting written in order.
     for _ in 0..2 {
@@ -122,13 +133,18 @@ fn number_through(registers: &mut VecView<Virtual>, class: u8) -> u16 {
 }
 
 /// A pool's free registers.
-struct Pool {
+pub(super) struct Pool {
     taken: [u64; POOL_WORDS],
     first: u16,
     count: u16,
 }
 
 impl Pool {
+    /// All of them free.
+    pub(super) fn new((first, count): (u16, u16)) -> Self {
+        Self { taken: [0; POOL_WORDS], first, count }
+    }
+
     /// The first register from `number` on that is free, or that is taken.
     fn next(&self, number: u16, taken: bool) -> u16 {
         let mut at = number;
@@ -150,13 +166,13 @@ impl Pool {
         }
     }
 
-    fn set_all(&mut self, tuple: &Virtual, taken: bool) {
+    pub(super) fn set_all(&mut self, tuple: &Virtual, taken: bool) {
         for n in 0..u16::from(tuple.count) {
             self.set(tuple.physical.wrapping_add(n), taken);
         }
     }
 
-    fn find(&self, count: u8, align: u8) -> Option<u16> {
+    pub(super) fn find(&self, count: u8, align: u8) -> Option<u16> {
         let end = self.first.checked_add(self.count)?;
         let step = if count > 1 { u16::from(align.max(1)) } else { 1 };
         let mut at = self.first.checked_next_multiple_of(step)?;
@@ -176,7 +192,7 @@ impl Pool {
 }
 
 /// No tuple.
-const NONE: u16 = u16::MAX;
+pub(super) const NONE: u16 = u16::MAX;
 
 /// The tuples of a class that need a place, by the start of their live ranges and, where that is the same, by their number. Answers the first.
 fn by_start(registers: &mut VecView<Virtual>, class: u8) -> u16 {
@@ -228,10 +244,11 @@ fn release_ended(registers: &mut VecView<Virtual>, busy: u16, at: u16, free: &mu
 
 fn scan(registers: &mut VecView<Virtual>, class: u8, pool: (u16, u16), align: u8) -> Result<u16, StepError> {
     let mut high = 0u16;
+    let mut free = Pool::new(pool);
     for tuple in registers.iter().filter(|t| t.class == class && t.pinned && t.live.0 != u16::MAX) {
         high = high.max(tuple.physical.saturating_add(u16::from(tuple.count)));
+        free.set_all(tuple, true);
     }
-    let mut free = Pool { taken: [0; POOL_WORDS], first: pool.0, count: pool.1 };
     let (mut number, mut busy, mut before) = (by_start(registers, class), NONE, 0u16);
     while let Some(&tuple) = registers.get(usize::from(number)) {
         if tuple.live.0 != before {

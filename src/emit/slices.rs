@@ -164,11 +164,12 @@ impl Context<'_, '_, '_, '_> {
         }
         let plan = self.plan.product_of(product)?;
         let p = &plan.product;
-        if p.panels != (1, 1, 1) || plan.shared.get(usize::from(side)).copied().flatten().is_some() {
+        // Panels of rows and columns stand above all other bits of a register's number.
+        if p.panels.2 != 1 || plan.shared.get(usize::from(side)).copied().flatten().is_some() {
             return None;
         }
         let (load, way) = self.chain(product, side)?;
-        let movement = self.plan.move_of(load).filter(|m| m.second.is_none() && m.fit.grid.count() == 1)?;
+        let movement = self.plan.move_of(load).filter(|m| m.second.is_none())?;
         let number = if (side == 0) != p.swapped { p.shape.a } else { p.shape.b };
         let atom = self.machine.tables.atom(p.atom)?;
         let block = log2_exact(u64::from(atom.with_columns(p.shape.n)?.registers(number)?))?;
@@ -182,7 +183,7 @@ impl Context<'_, '_, '_, '_> {
         let (by_depth, by_rows) = (after(block, depth), after(depth, rows));
         // The product takes each block of what the instruction calls A once, at one depth after the other: as many slices as blocks load nothing
         // twice. They are slices where no instruction of the load spans blocks of several depths.
-        let each = number == p.shape.a && self.thrift == Thrift::Most && by_depth == block && (by_rows == depth || depth == block);
+        let each = number == p.shape.a && self.thrift == Thrift::Most && p.panels == (1, 1, 1) && by_depth == block && (by_rows == depth || depth == block);
         let (low, end) = if each { (if depth == block { by_rows } else { block }, rows) } else { (by_depth, depth) };
         let bits = end.checked_sub(low).filter(|bits| *bits > 0)?;
         Some(Sliced { load, way, low, bits, block })

@@ -6,6 +6,7 @@
 
 pub mod judge;
 pub mod maps;
+pub mod programs;
 pub mod sweep;
 
 use lanebook::compile::{Compiled, Storage, compile};
