@@ -60,8 +60,9 @@ impl Context<'_, '_, '_, '_> {
     #[inline(never)]
     pub(super) fn prepare_choices(&mut self, plan: &MovePlan, flip: &Flip) -> Result<(), EmitError> {
         self.steps.purpose = Purpose::FirstAddress;
-        for selector in self.choices(plan.op, flip)? {
-            self.prepare_selector(plan.op, selector)?;
+        let choices = self.choices(plan.op, flip)?;
+        for selector in &choices {
+            self.prepare_selector(plan.op, *selector)?;
         }
         Ok(())
     }
