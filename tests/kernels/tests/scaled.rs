@@ -147,12 +147,12 @@ fn tiles_of_many_shapes() {
         Case { tile: (64, 64), depth: (256, 256), threads: 256, wide: false },
     ];
     for case in cases {
-        for arch in ["gfx950", "sm_120a"] {
+        for arch in ["gfx950", "gfx1250", "sm_120a"] {
             right(arch, &program(&case), &case);
         }
     }
     // Fewer scales than threads.
-    let few = [("sm_120a", (32, 64), 128), ("sm_120a", (64, 64), 256), ("gfx950", (128, 256), 256)];
+    let few = [("gfx1250", (128, 256), 128), ("sm_120a", (32, 64), 128), ("sm_120a", (64, 64), 256), ("gfx950", (128, 256), 256)];
     for (arch, depth, threads) in few {
         let case = Case { tile: (32, 32), depth, threads, wide: false };
         right(arch, &program(&case), &case);
@@ -200,7 +200,7 @@ fn scales_in_tensor_memory() {
 /// The scales' part of a plan, changed bit by bit: each change is a wrong scale somewhere.
 #[test]
 fn a_wrong_choice_is_seen() {
-    for arch in ["gfx950", "sm_120a"] {
+    for arch in ["gfx950", "gfx1250", "sm_120a"] {
         let mut room = Box::new(Room::new());
         let id = TABLES.arch_named(arch).expect("an architecture");
         let mut pools = Box::new(SmallStorage::new());
@@ -260,9 +260,10 @@ fn damaged(arch: &str, change: impl Fn(&str) -> String) -> Result<usize, FaultKi
 #[test]
 fn a_wrong_text_is_caught() {
     // Another byte, another thread, the other half.
-    let faults: [(&str, &[(&str, &str)]); 2] = [
+    let faults: [(&str, &[(&str, &str)]); 3] = [
         ("sm_120a", &[(", {1, 0}, %r", ", {2, 0}, %r"), (", {0, 1}, %r", ", {0, 0}, %r"), (", {0, 3};", ", {0, 1};"), (", {3, 0};", ", {0, 0};")]),
         ("gfx950", &[("op_sel:[0,0,0]", "op_sel:[1,0,0]"), ("op_sel_hi:[0,0,0]", "op_sel_hi:[0,1,0]"), ("cbsz:0", "cbsz:1")]),
+        ("gfx1250", &[("matrix_a_scale:0", "matrix_a_scale:1"), ("matrix_b_scale:1", "matrix_b_scale:0"), ("matrix_b_fmt:0", "matrix_b_fmt:1")]),
     ];
     for (arch, changes) in faults {
         for (from, to) in changes {
@@ -279,7 +280,9 @@ fn a_wrong_text_is_caught() {
 #[test]
 fn other_architectures_refuse_the_text() {
     let source = example("gemm_mxfp8.tile");
-    for (arch, others) in [("sm_120a", ["sm_120", "sm_100a"]), ("sm_100a", ["sm_100", "sm_120a"]), ("gfx950", ["gfx942", "gfx90a"])] {
+    for (arch, others) in
+        [("sm_120a", ["sm_120", "sm_100a"]), ("sm_100a", ["sm_100", "sm_120a"]), ("gfx950", ["gfx942", "gfx90a"]), ("gfx1250", ["gfx1200", "gfx950"])]
+    {
         let text = kernel_text(&source, arch);
         for other in others {
             let target = text.replace(&format!(".target {arch}"), &format!(".target {other}"));

@@ -1,7 +1,7 @@
 //! Vector and matrix instructions: names and operands to operations.
 
 use super::decode::{Decoded, src, sreg, vreg, want};
-use super::op::{ACC, Element, Gfx, Mfma, Op, Pattern, Src, Sum, Wide, Wmma};
+use super::op::{ACC, Blocks, Element, Gfx, Mfma, Op, Pattern, Src, Sum, Wide, Wmma};
 use super::text::{Line, Operand, number};
 use super::vector_table;
 
@@ -259,11 +259,32 @@ fn eight_bits(spelled: &str, gfx: Gfx) -> (String, Option<[Element; 2]>) {
 /// RDNA's matrix instructions with results in f32.
 pub(super) fn wmma(name: &str, line: &Line, gfx: Gfx, wave: u32) -> Decoded<Op> {
     let o = &line.operands;
-    want(line, 4)?;
-    let mut wmma = wmma_form(name, gfx, wave).ok_or_else(|| format!("`{name}` is not modelled on this target"))?;
+    // With block scales the formats are modifiers; their timing is that of the form without.
+    let run = [("v_wmma_scale_", 32), ("v_wmma_scale16_", 16)].into_iter().find(|(head, _)| name.strip_prefix(head) == Some("f32_16x16x128_f8f6f4"));
+    want(line, if run.is_some() { 6 } else { 4 })?;
+    let form = if run.is_some() { "v_wmma_f32_16x16x128_fp8_fp8" } else { name };
+    let mut wmma = wmma_form(form, gfx, wave).ok_or_else(|| format!("`{name}` is not modelled on this target"))?;
+    if let Some((_, run)) = run {
+        let mut blocks = Blocks { run, at: [(0, 0); 2] };
+        let each = blocks.registers(wmma.k);
+        blocks.at = [(vreg(&o[4], each)?, 0), (vreg(&o[5], each)?, 0)];
+        wmma.scales = Some(blocks);
+    }
     for (key, value) in &line.modifiers {
         if let (Some(half), "op_sel", [0, 0, which @ 0..2]) = (&mut wmma.half, key.as_str(), &numbers(value)[..]) {
             *half = *which as u16;
+            continue;
+        }
+        if let Some(blocks) = &mut wmma.scales {
+            let number = value.parse::<u32>().ok().filter(|n| *n < 2).ok_or_else(|| format!("`{key}:{value}` is not modelled"))?;
+            let format = [Element::E4m3 { fnuz: false }, Element::E5m2 { fnuz: false }][number as usize];
+            match key.as_str() {
+                "matrix_a_fmt" => wmma.kinds[0] = format,
+                "matrix_b_fmt" => wmma.kinds[1] = format,
+                "matrix_a_scale" => blocks.at[0].1 = 16 * number,
+                "matrix_b_scale" => blocks.at[1].1 = 16 * number,
+                _ => return Err(format!("modifier `{key}:{value}` of a matrix instruction is not modelled")),
+            }
             continue;
         }
         // Bytes are signed where this says so.
@@ -329,7 +350,7 @@ pub(super) fn wmma_form(name: &str, gfx: Gfx, wave: u32) -> Option<Wmma> {
     };
     let piece = if gfx.is_gfx125() && bits < 32 { 16 } else { 8 };
     let half = (gfx == Gfx::Rdna3 && matches!(sum, Sum::F16 | Sum::Bf16)).then_some(0);
-    known.then_some(Wmma { k, kinds, wave, copies: gfx == Gfx::Rdna3, piece, sum, half, apart, d: 0, a: 0, b: 0, c: Src::K(0) })
+    known.then_some(Wmma { k, kinds, wave, copies: gfx == Gfx::Rdna3, piece, sum, half, apart, d: 0, a: 0, b: 0, c: Src::K(0), scales: None })
 }
 
 pub(super) fn matrix(name: &str, line: &Line, gfx: Gfx) -> Decoded<Op> {

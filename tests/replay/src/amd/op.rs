@@ -155,6 +155,24 @@ pub(super) struct Wmma {
     pub a: u16,
     pub b: u16,
     pub c: Src,
+    /// Of a product with block scales.
+    pub scales: Option<Blocks>,
+}
+
+/// Where the scales of A and of B lie: a byte for each run along k, a lane for each row (column of B).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Blocks {
+    /// Elements of a run.
+    pub run: u32,
+    /// First register, and the first of its sixteen lanes.
+    pub at: [(u16, u32); 2],
+}
+
+impl Blocks {
+    /// Registers of the scales of one operand.
+    pub fn registers(&self, k: u32) -> u16 {
+        (k / self.run).div_ceil(4) as u16
+    }
 }
 
 impl Wmma {

@@ -6,7 +6,7 @@ use super::run::Machine;
 use super::tracked::Tracked;
 use super::wave::{Run, Wave};
 use crate::fault::{Clash, FaultKind};
-use crate::number::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
+use crate::number::{bf16_to_f32, e8m0_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use crate::report::MatrixEvent;
 use crate::tags::Tag;
 
@@ -14,18 +14,24 @@ impl Wave {
     pub(super) fn wmma(&mut self, machine: &mut Machine<'_, '_>, f: &Wmma) -> Run<()> {
         self.full("a matrix instruction")?;
         let n = f.result_regs();
-        let sources = (f.a..f.a + f.source_regs()).chain(f.b..f.b + f.source_regs());
-        for register in sources.clone().chain(if let Src::V(c) = f.c { c..c + n } else { 0..0 }) {
+        let scales = f.scales.iter().flat_map(|s| s.at.map(|(first, _)| first..first + s.registers(f.k))).flatten();
+        let sources: Vec<u16> = (f.a..f.a + f.source_regs()).chain(f.b..f.b + f.source_regs()).chain(scales).collect();
+        for register in sources.iter().copied().chain(if let Src::V(c) = f.c { c..c + n } else { 0..0 }) {
             self.check_read(register, User::Wmma)?;
         }
         // The result of the instruction just before is no input of this one: a vector instruction stands between.
-        sources.clone().try_for_each(|register| self.hazards.reads_after_wmma(register))?;
-        sources.clone().try_for_each(|register| self.hazards.wmma_reads(register))?;
+        sources.iter().try_for_each(|register| self.hazards.reads_after_wmma(*register))?;
+        sources.iter().try_for_each(|register| self.hazards.wmma_reads(*register))?;
         (f.d..f.d + n).try_for_each(|r| self.check_write(r, User::Wmma, None))?;
         let mut a = vec![[0f64; 16]; f.k as usize];
         let mut b = a.clone();
         let a_tags = self.collect(f, f.a, f.kinds[0], &mut a)?;
         let b_tags = self.collect(f, f.b, f.kinds[1], &mut b)?;
+        if let Some(blocks) = &f.scales {
+            for (values, place) in [&mut a, &mut b].into_iter().zip(blocks.at) {
+                self.scale_runs(place, blocks.run, values)?;
+            }
+        }
         let mut results = Vec::with_capacity(256);
         for lane in 0..self.size {
             for register in 0..n {
@@ -62,7 +68,7 @@ impl Wave {
             self.set_lane(f.d + register, lane, Tracked::plain(value));
         }
         self.hazards.advance(1);
-        sources.for_each(|register| self.hazards.wmma_read(register, f.apart));
+        sources.iter().for_each(|register| self.hazards.wmma_read(*register, f.apart));
         (f.d..f.d + n).for_each(|register| self.hazards.did_wmma(register, f.apart));
         let site = self.site(machine);
         let lanes = self.size as u32;
@@ -77,6 +83,18 @@ impl Wave {
             lanes,
         };
         machine.world.recorder.matrix(event);
+        Ok(())
+    }
+
+    /// Multiplies each run along k of each row (column) by its power of two: byte `k / run` of lane `first + row`.
+    fn scale_runs(&self, (register, first): (u16, u32), run: u32, values: &mut [[f64; 16]]) -> Run<()> {
+        for (k, at) in (0u32..).zip(values) {
+            for (row, value) in (0u32..).zip(at) {
+                let (byte, halves) = (k / run, 1 << (k / run % 4 / 2));
+                let word = self.lane_value(register + (byte / 4) as u16, (first + row) as usize, halves)?.value;
+                *value *= f64::from(e8m0_to_f32((word >> (8 * (byte % 4))) as u8));
+            }
+        }
         Ok(())
     }
 
@@ -120,7 +138,7 @@ mod tests {
             let kind = if word("in_a").ends_with("16") { Element::F16 } else { Element::E4m3 { fnuz: false } };
             let copies = word("arch") == "rdna3";
             let wave = number("wave");
-            let f = Wmma { k: 16, kinds: [kind; 2], wave, copies, piece: 8, sum: Sum::F32, half: None, apart: 0, d: 0, a: 0, b: 0, c: Src::K(0) };
+            let f = Wmma { k: 16, kinds: [kind; 2], wave, copies, piece: 8, sum: Sum::F32, half: None, apart: 0, d: 0, a: 0, b: 0, c: Src::K(0), scales: None };
             for (lane, fields) in value.get("map").expect("map").list().iter().enumerate() {
                 for (i, entry) in fields.list().iter().enumerate() {
                     let want: Vec<u32> = entry.list().iter().filter_map(Json::number).map(|n| n as u32).collect();
