@@ -64,7 +64,6 @@ pub struct Storage<const STEPS: usize, const TUPLES: usize, const NODES: usize, 
     lanes: Vec<LanePlan, 8>,
     losers: Vec<Loser, LOSERS>,
     steps: Vec<Step, STEPS>,
-    finished: Vec<Step, STEPS>,
     tuples: Vec<Virtual, TUPLES>,
     patterns: Vec<Pattern, 32>,
     loops: Vec<LoopSpan, 8>,
@@ -129,7 +128,6 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
             lanes: Vec::new(),
             losers: Vec::new(),
             steps: Vec::new(),
-            finished: Vec::new(),
             tuples: Vec::new(),
             patterns: Vec::new(),
             loops: Vec::new(),
@@ -156,7 +154,7 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
     /// How full the pools are. All of them only grow while a program is compiled, so this is the most that it needed; the
     /// next compile begins again at zero.
     #[must_use]
-    pub fn usage(&self) -> [PoolUse; 35] {
+    pub fn usage(&self) -> [PoolUse; 34] {
         macro_rules! pools {
             ($($pool:ident: $used:expr, $of:expr;)*) => { [$(PoolUse { what: stringify!($pool), used: $used, capacity: $of, bytes: record(&self.$pool) }),*] };
         }
@@ -179,7 +177,6 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
             lanes: self.lanes.len(), self.lanes.capacity();
             losers: self.losers.len(), self.losers.capacity();
             steps: self.steps.len(), self.steps.capacity();
-            finished: self.finished.len(), self.finished.capacity();
             tuples: self.tuples.len(), self.tuples.capacity();
             patterns: self.patterns.len(), self.patterns.capacity();
             loops: self.loops.len(), self.loops.capacity();
@@ -225,7 +222,6 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
             },
             room: Room {
                 steps: self.steps.as_mut_view(),
-                finished: self.finished.as_mut_view(),
                 tuples: self.tuples.as_mut_view(),
                 patterns: self.patterns.as_mut_view(),
                 loops: self.loops.as_mut_view(),
@@ -339,7 +335,6 @@ pub struct Planned<'s> {
 /// What emission uses of a [`Scratch`].
 struct Room<'s> {
     steps: &'s mut VecView<Step>,
-    finished: &'s mut VecView<Step>,
     tuples: &'s mut VecView<Virtual>,
     patterns: &'s mut VecView<Pattern>,
     loops: &'s mut VecView<LoopSpan>,
@@ -373,7 +368,7 @@ pub fn compile<'s>(tables: &Tables<'_>, arch: ArchId, program: &mut Program<'_, 
     decide(tables, program, function, &mut plan, &mut scratch.workspace)?;
     // The room stays where it lies: a copy would lie under everything that emission calls.
     let usage = fill(tables, program, &plan, function, &mut scratch.room)?;
-    Ok(Compiled { plan, steps: scratch.room.finished, patterns: scratch.room.patterns, params: scratch.room.params, usage, function })
+    Ok(Compiled { plan, steps: scratch.room.steps, patterns: scratch.room.patterns, params: scratch.room.params, usage, function })
 }
 
 /// Chooses and places. Where two uses of a tile want it distributed in different ways, a conversion is put between them.
@@ -392,7 +387,7 @@ fn decide(tables: &Tables<'_>, program: &mut Program<'_, '_>, function: Op, plan
 /// Makes the steps of a plan.
 #[inline(never)]
 fn fill(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>, function: Op, room: &mut Room<'_>) -> Result<crate::emit::registers::Usage, Error> {
-    let Room { steps, finished, tuples, patterns, loops, params, lists, frame } = room;
+    let Room { steps, tuples, patterns, loops, params, lists, frame } = room;
     let machine = tables.arch(plan.arch).ok_or(PlanError::UnknownArch)?;
     let isa = tables.isa(machine.isa).ok_or(PlanError::UnknownArch)?;
     if !parameters(tables, program, function, plan.maps, params) {
@@ -416,7 +411,7 @@ fn fill(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>, functio
             (e, _) => return Err(e),
         }
     };
-    crate::emit::finish::finish(tables, machine, isa, steps, patterns, finished).map_err(EmitError::Step)?;
+    crate::emit::finish::finish(tables, machine, isa, steps, patterns).map_err(EmitError::Step)?;
     Ok(usage)
 }
 
@@ -428,7 +423,7 @@ impl<'s> Planned<'s> {
     pub fn emit(mut self, tables: &Tables<'_>, program: &Program<'_, '_>) -> Result<Compiled<'s>, Error> {
         let usage = fill(tables, program, &self.plan, self.function, &mut self.room)?;
         let Self { plan, function, room } = self;
-        Ok(Compiled { plan, steps: room.finished, patterns: room.patterns, params: room.params, usage, function })
+        Ok(Compiled { plan, steps: room.steps, patterns: room.patterns, params: room.params, usage, function })
     }
 }
 

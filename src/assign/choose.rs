@@ -5,7 +5,7 @@ use super::doer::{ChooseBytes, choose_bytes, lane_exchange};
 use super::evaluate::{Evaluated, Setting};
 use super::flow::is_register_tile;
 use super::in_shared::{MAX_UNIT_USES, UnitUse};
-use super::mover::{Mover, Viable};
+use super::mover::{Between, Mover, Viable};
 use super::search::touches_shared;
 use super::tiles::{Copies, Tile};
 use crate::ir::{Op, Program, Value, words};
@@ -141,14 +141,15 @@ pub fn choose(
     workspace.copies.clear();
     workspace.tiles.clear();
     let setting = Setting { tables, arch: machine, isa, wave, warps, copies: false };
+    let rank = |mover: &Mover| (Between::number(mover.from, mover.to), core::cmp::Reverse(mover.share_bytes));
     for have in machine.atoms.iter().filter(|a| a.native) {
         if let Some(mover) = tables.atom(have.atom).and_then(|atom| Mover::of(have.atom, atom)).filter(|m| m.from != Space::Tensor && m.to != Space::Tensor) {
             let capacity = workspace.movers.capacity();
             workspace.movers.push(mover).map_err(|_| full(PlanPool::Movers, capacity))?;
-            // The widest first: once one fits, what needs many more instructions need not be tried.
+            // By spaces, the widest first: once one fits, what needs many more instructions need not be tried.
             let mut at = workspace.movers.len().saturating_sub(1);
             while let Some(before) = at.checked_sub(1)
-                && workspace.movers.get(before).is_some_and(|m| m.share_bytes < mover.share_bytes)
+                && workspace.movers.get(before).is_some_and(|m| rank(m) > rank(&mover))
             {
                 let wider = workspace.movers.get(at).copied();
                 let narrower = workspace.movers.get(before).copied();
@@ -167,6 +168,7 @@ pub fn choose(
         function,
         program,
         plan,
+        groups: Between::new(workspace.movers.as_slice()),
         movers: workspace.movers,
         movements: workspace.movements,
         staged: workspace.staged,
@@ -202,6 +204,8 @@ pub(super) struct Chooser<'a, 't, 'p, 's> {
     pub(super) program: &'a Program<'p, 't>,
     pub(super) plan: &'a mut Plan<'s>,
     pub(super) movers: &'a VecView<Mover>,
+    /// Where those between two spaces stand.
+    pub(super) groups: Between,
     pub(super) movements: &'a mut VecView<Movement>,
     pub(super) staged: &'a mut VecView<Staged>,
     pub(super) order: &'a mut VecView<(u32, u16)>,
@@ -224,6 +228,11 @@ pub(super) struct Chooser<'a, 't, 'p, 's> {
 }
 
 impl Chooser<'_, '_, '_, '_> {
+    /// The movers between two spaces, the widest first.
+    pub(super) fn between_spaces(&self, from: Space, to: Space) -> &'_ [Mover] {
+        self.groups.of(self.movers.as_slice(), from, to)
+    }
+
     /// The figures of the shared-layout families, from the architecture's movers and bank models.
     fn family(&self) -> Family {
         let bank_span = self.setting.arch.banks.iter().map(|b| u32::from(b.banks).saturating_mul(u32::from(b.bank_bytes))).max().unwrap_or(0);

@@ -54,7 +54,7 @@ impl Chooser<'_, '_, '_, '_> {
         let bits = |v: Value| program.type_of(v).dtype.and_then(|t| tables.dtype(t)).map_or(0, |t| t.bits);
         let w = tables.weights;
         // Registers that the inputs take on their way to shared memory, where nothing brings sixteen bytes a lane there directly.
-        let direct = self.movers.iter().any(|mover| (mover.from, mover.to) == (Space::Global, Space::Shared) && mover.share_bytes >= 16);
+        let direct = self.between_spaces(Space::Global, Space::Shared).iter().any(|mover| mover.share_bytes >= 16);
         let input_bits =
             u64::from(m).saturating_mul(u64::from(bits(a))).saturating_add(u64::from(n).saturating_mul(u64::from(bits(b)))).saturating_mul(u64::from(k));
         let passing = match direct {

@@ -63,6 +63,37 @@ pub struct Mover {
     pub shared_align: u16,
 }
 
+/// Where the movers between two spaces stand in a list of them that is sorted by spaces.
+#[derive(Copy, Clone, Debug)]
+pub struct Between([(u16, u16); 16]);
+
+impl Between {
+    /// A number for two spaces.
+    #[must_use]
+    pub fn number(from: Space, to: Space) -> usize {
+        (from as usize).wrapping_mul(4).wrapping_add(to as usize)
+    }
+
+    /// Of a list.
+    #[must_use]
+    pub fn new(movers: &[Mover]) -> Self {
+        let mut out = [(0u16, 0u16); 16];
+        for (at, mover) in (0u16..).zip(movers) {
+            if let Some(place) = out.get_mut(Self::number(mover.from, mover.to)) {
+                *place = (if place.1 == 0 { at } else { place.0 }, at.saturating_add(1));
+            }
+        }
+        Self(out)
+    }
+
+    /// Those between two spaces.
+    #[must_use]
+    pub fn of<'m>(&self, movers: &'m [Mover], from: Space, to: Space) -> &'m [Mover] {
+        let (first, end) = self.0.get(Self::number(from, to)).copied().unwrap_or_default();
+        movers.get(usize::from(first)..usize::from(end)).unwrap_or(&[])
+    }
+}
+
 /// What movers a layout of a shared tile can serve at all: others would be refused in the end, for their bytes or their addresses.
 #[derive(Copy, Clone, Debug)]
 pub struct Viable {

@@ -289,7 +289,7 @@ impl Chooser<'_, '_, '_, '_> {
         let setting = Setting { copies: true, ..self.setting };
         let mut best: Option<(AtomId, Evaluated)> = None;
         let mut why = None;
-        for mover in self.movers.iter().filter(|m| m.from == from.space() && m.to == to.space()) {
+        for mover in self.between_spaces(from.space(), to.space()) {
             let most = best.map_or(limit, |(_, found)| found.figures.cost);
             match setting.evaluate(mover, from, to, most) {
                 Ok(found) => best = Some((mover.atom, found)),

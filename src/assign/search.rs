@@ -155,7 +155,7 @@ impl Chooser<'_, '_, '_, '_> {
             };
         let limit = |best: &Option<Best>| if all { u32::MAX } else { best.map_or(cap, |b| b.found.figures.cost) };
         let (bound, instruction) = (self.bound(movement), self.setting.tables.weights.instruction);
-        let between = self.movers.iter().filter(|m| m.from == from.space() && m.to == to.space());
+        let between = self.between_spaces(from.space(), to.space()).iter();
         for (k, mover) in (0u32..).zip(between).filter(|(_, m)| is_wanted(m.atom)) {
             let most = limit(&best);
             if bound.at(mover.share_bytes, instruction) >= most {
@@ -177,7 +177,7 @@ impl Chooser<'_, '_, '_, '_> {
         // Where the same dimension is contiguous on both sides there is nothing to transpose.
         let alike = shared.is_some_and(|(map, _)| map.at(1).bytes == u32::from(map.shape.bits / 8));
         for staged in self.staged.iter().filter(|s| usize::from(s.movement) == index && (s.flip.is_none() || !alike)) {
-            for half in self.movers.iter().filter(|m| (m.from, m.to) == spaces && m.register_bits == staged.bits) {
+            for half in self.between_spaces(spaces.0, spaces.1).iter().filter(|m| m.register_bits == staged.bits) {
                 if !(is_wanted(staged.global) || is_wanted(half.atom)) || !viable.suits(half) {
                     continue;
                 }

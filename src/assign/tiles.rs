@@ -369,7 +369,7 @@ impl Chooser<'_, '_, '_, '_> {
         let line = u32::from(map.shape.bits / 8).checked_shl(u32::from(inner))?;
         let any = self.setting.isa.tuples == TupleStyle::Braces;
         let (mut movers, mut widest) = (u32::MAX, 1u32);
-        for (k, mover) in (0u32..).zip(self.movers.iter().filter(|m| (m.from, m.to) == spaces)) {
+        for (k, mover) in (0u32..).zip(self.between_spaces(spaces.0, spaces.1)) {
             let refused = mover.share_bytes <= line && k < u32::BITS && divide(mover, fragment, map, any, self.setting.copies).is_err();
             if refused {
                 movers &= !1u32.wrapping_shl(k);
@@ -411,6 +411,9 @@ impl Chooser<'_, '_, '_, '_> {
             if cost.saturating_add(copied).saturating_add(sum(false)) >= limit {
                 return Ok(None);
             }
+        }
+        if !wants_reason && let Some(op) = self.refused(layout, bounds) {
+            return Err(PlanError::NoMover { op, why: Reject::Form });
         }
         let map = layout.map(shape).ok_or(PlanError::UnknownArch)?;
         let pieces = if number.is_some() { pieces(layout) } else { Viable::ALL };
@@ -462,6 +465,19 @@ impl Chooser<'_, '_, '_, '_> {
         let width = bound.of(&bound.width, layout).min(self.widest(layout, bound, element));
         let straight = bound.at(width, self.setting.tables.weights.instruction);
         if bound.loads && !layout.row_major { straight.min(bound.flipped) } else { straight }
+    }
+
+    /// A movement that nothing can do where the tile lies by rows, or by columns, as a layout has it.
+    fn refused(&self, layout: &SharedLayout, bounds: &Bounds) -> Option<Op> {
+        bounds.iter().find_map(|bound| {
+            let movement = self.movements.get(usize::from(bound.movement)).filter(|_| !bound.copies)?;
+            let between = match movement.from {
+                MovementEnd::Shared(_) => self.between_spaces(Space::Shared, Space::Register),
+                _ => self.between_spaces(Space::Register, Space::Shared),
+            };
+            let none = u32::MAX.checked_shl(between.len() as u32)?;
+            (bound.of(&bound.viable, layout) & !none == 0).then_some(movement.op)
+        })
     }
 
     /// Bytes that lie next to each other, aligned, everywhere in a layout: no access can be wider. Copies from global memory

@@ -4,6 +4,7 @@ use super::completion::{Completion, MAX_COMPLETIONS};
 use super::kernel::{Param, ParamKind, find};
 use super::lookup::Lookup;
 use super::step::{Missing, Slot, StepError, Steps, int, slot};
+use crate::assign::{ChooseBytes, choose_bytes};
 use crate::expr::{Arena, ExprError, ExprId, Place, Reg, SelectError, Selector, SimplifyScratch, VarId, Variable, Want, simplify};
 use crate::ir::{Op, Program, Value};
 use crate::plan::Plan;
@@ -185,6 +186,8 @@ pub struct Context<'a, 't, 'p, 's> {
     pub stride: Option<super::stride::Stride>,
     /// What a kernel with accumulators in tensor memory keeps.
     pub tensor: Option<super::tensor::TensorFrame>,
+    /// What makes a register of bytes of two.
+    pub(super) choice: Option<ChooseBytes<'t>>,
 }
 
 impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
@@ -230,6 +233,7 @@ impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
             thrift: super::slices::Thrift::None,
             stride: None,
             tensor: None,
+            choice: choose_bytes(machine.tables, machine.arch),
         }
     }
 

@@ -6,6 +6,7 @@
 //! tables come out unchanged.
 
 use super::hazards::{Held, Kinds, Marks, Readers, Recent, hazards};
+use super::line::Line;
 use super::step::{MAX_ARGS, Missing, Pattern, Purpose, Slot, Step, StepError, Touch, for_each_register};
 use heapless::VecView;
 use lanebook_tables::{Arch, Atom, AtomId, Hazard, HazardUse, Isa, Tables, TagId};
@@ -27,23 +28,16 @@ struct Pending {
     unordered: bool,
 }
 
-/// Copies `steps` to `out` with waits and wait states inserted.
+/// Inserts waits and wait states among `steps`.
 #[inline(never)]
-pub fn finish(
-    tables: &Tables<'_>,
-    arch: &Arch<'_>,
-    isa: &Isa<'_>,
-    steps: &VecView<Step>,
-    patterns: &VecView<Pattern>,
-    out: &mut VecView<Step>,
-) -> Result<(), StepError> {
-    out.clear();
+pub fn finish(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>, steps: &mut VecView<Step>, patterns: &VecView<Pattern>) -> Result<(), StepError> {
+    let mut line = Line::new(steps);
+    let out = &mut line;
     let mut state = Finish {
         tables,
         arch,
         isa,
         patterns,
-        steps,
         pending: heapless::Vec::new(),
         issued: [0; COUNTERS],
         complete: [0; COUNTERS],
@@ -53,7 +47,8 @@ pub fn finish(
         marks: Marks::new(arch),
         readers: Readers::new(),
     };
-    for step in steps.iter() {
+    while let Some(step) = out.coming() {
+        let step = &step;
         state.catch_up(out);
         if step.purpose == Purpose::Label || is_branch(isa, step.atom) {
             // Control flow joins here: loads into registers are waited for, hazards are run out.
@@ -67,8 +62,9 @@ pub fn finish(
             state.keep_distance(step, out)?;
             state.issue(step)?;
         }
-        push(out, *step)?;
+        out.pass();
     }
+    line.close();
     Ok(())
 }
 
@@ -90,18 +86,11 @@ fn is_branch(isa: &Isa<'_>, atom: AtomId) -> bool {
     atom == isa.branch || atom == isa.branch_if
 }
 
-fn push(out: &mut VecView<Step>, step: Step) -> Result<(), StepError> {
-    let capacity = u32::try_from(out.capacity()).unwrap_or(u32::MAX);
-    out.push(step).map_err(|_| StepError::Steps { capacity })
-}
-
 struct Finish<'a> {
     tables: &'a Tables<'a>,
     arch: &'a Arch<'a>,
     isa: &'a Isa<'a>,
     patterns: &'a VecView<Pattern>,
-    /// The whole kernel, without waits.
-    steps: &'a VecView<Step>,
     pending: heapless::Vec<Pending, IN_FLIGHT>,
     /// Operations issued by counter.
     issued: [u32; COUNTERS],
@@ -121,7 +110,7 @@ struct Finish<'a> {
 
 impl Finish<'_> {
     /// Waits for every pending load that this step reads or overwrites.
-    fn wait_for(&mut self, step: &Step, out: &mut VecView<Step>) -> Result<(), StepError> {
+    fn wait_for(&mut self, step: &Step, out: &mut Line<'_>) -> Result<(), StepError> {
         let mut need = [None::<u32>; COUNTERS];
         let (tables, patterns) = (self.tables, self.patterns);
         for_each_register(tables, step, patterns, |touch| self.demand(&touch, &mut need));
@@ -129,7 +118,7 @@ impl Finish<'_> {
     }
 
     /// Waits for older loads until this step's own can be tracked.
-    fn make_room(&mut self, step: &Step, out: &mut VecView<Step>) -> Result<(), StepError> {
+    fn make_room(&mut self, step: &Step, out: &mut Line<'_>) -> Result<(), StepError> {
         if self.tables.atom(step.atom).is_none_or(|atom| atom.counter.is_none()) {
             return Ok(());
         }
@@ -146,7 +135,7 @@ impl Finish<'_> {
     }
 
     /// Waits for every pending load.
-    fn wait_for_all(&mut self, step: &Step, out: &mut VecView<Step>) -> Result<(), StepError> {
+    fn wait_for_all(&mut self, step: &Step, out: &mut Line<'_>) -> Result<(), StepError> {
         let mut need = [None::<u32>; COUNTERS];
         for p in &self.pending {
             raise(&mut need, self.allowed(p), p.counter);
@@ -172,7 +161,7 @@ impl Finish<'_> {
         if !in_order || p.unordered || mixed { 0 } else { issued.saturating_sub(p.sequence.saturating_add(1)) }
     }
 
-    fn emit_waits(&mut self, need: &[Option<u32>; COUNTERS], origin: &Step, out: &mut VecView<Step>) -> Result<(), StepError> {
+    fn emit_waits(&mut self, need: &[Option<u32>; COUNTERS], origin: &Step, out: &mut Line<'_>) -> Result<(), StepError> {
         for (number, outstanding) in need.iter().enumerate() {
             let (Some(outstanding), Some(counter)) = (outstanding, self.arch.counters.get(number)) else { continue };
             let done = self.issued.get(number).copied().unwrap_or(0).saturating_sub(*outstanding);
@@ -193,7 +182,7 @@ impl Finish<'_> {
             }
             let wait = Step { atom: counter.wait, origin: origin.origin, purpose: Purpose::Sync, args };
             self.note_wait(&wait);
-            push(out, wait)?;
+            out.push(wait)?;
         }
         Ok(())
     }
@@ -246,8 +235,8 @@ impl Finish<'_> {
     }
 
     /// Takes in steps that were written since.
-    fn catch_up(&mut self, out: &VecView<Step>) {
-        for step in out.iter().skip(self.recent.seen()) {
+    fn catch_up(&mut self, out: &Line<'_>) {
+        for step in out.finished().iter().skip(self.recent.seen()) {
             let atom = if step.purpose == Purpose::Label { None } else { self.tables.atom(step.atom) };
             let (begins, states) = match atom {
                 Some(atom) => (self.kinds.of(self.arch, step.atom, atom).begins != 0, states_of(self.isa, step, atom, &[])),
@@ -258,7 +247,7 @@ impl Finish<'_> {
     }
 
     /// Inserts wait states before `step` as its hazards with earlier steps demand.
-    fn keep_distance(&mut self, step: &Step, out: &mut VecView<Step>) -> Result<(), StepError> {
+    fn keep_distance(&mut self, step: &Step, out: &mut Line<'_>) -> Result<(), StepError> {
         let Some(atom) = self.tables.atom(step.atom) else { return Ok(()) };
         let kind = self.kinds.of(self.arch, step.atom, atom);
         if kind.ends == 0 {
@@ -280,10 +269,13 @@ impl Finish<'_> {
                 }
             }
         }
+        if !kind.special {
+            return self.emit_nops(missing, step, out);
+        }
         // What counts steps in a way of its own looks back by itself.
         for hazard in hazards(arch, kind.ends, None, atom).filter(|hazard| !hazard.counts.is_empty()) {
             let mut distance = 0u32;
-            for earlier in out.iter().rev() {
+            for earlier in out.finished().iter().rev() {
                 if distance >= u32::from(hazard.states) {
                     break;
                 }
@@ -304,7 +296,7 @@ impl Finish<'_> {
     }
 
     /// Ends a hazard that an atom ends, if `step` is exposed to it; without a step, whatever comes next.
-    fn end_hazard(&mut self, hazard: &Hazard<'_>, step: Option<&Step>, origin: u16, out: &mut VecView<Step>) -> Result<(), StepError> {
+    fn end_hazard(&mut self, hazard: &Hazard<'_>, step: Option<&Step>, origin: u16, out: &mut Line<'_>) -> Result<(), StepError> {
         let Some(wait) = hazard.wait else { return Ok(()) };
         self.marks.see(self.tables, self.arch, out);
         let (tables, readers) = (self.tables, &mut self.readers);
@@ -315,7 +307,7 @@ impl Finish<'_> {
             let producer = tables.atom(earlier.atom).is_some_and(|atom| atom.tags.contains(&hazard.producer));
             if producer
                 && step.is_none_or(|step| share(tables, self.patterns, earlier, step, hazard))
-                && has_reader(tables, self.steps, self.patterns, readers, earlier, hazard)
+                && has_reader(tables, out, self.patterns, readers, earlier, hazard)
             {
                 exposed = true;
                 break;
@@ -324,7 +316,7 @@ impl Finish<'_> {
         if !exposed {
             return Ok(());
         }
-        push(out, Step { atom: wait, origin, purpose: Purpose::Sync, args: [Slot::None; MAX_ARGS] })
+        out.push(Step { atom: wait, origin, purpose: Purpose::Sync, args: [Slot::None; MAX_ARGS] })
     }
 
     fn share(&self, earlier: &Step, later: &Step, hazard: &Hazard<'_>) -> bool {
@@ -332,7 +324,7 @@ impl Finish<'_> {
     }
 
     /// Before control flow joins: every hazard that could still bite runs out.
-    fn run_out_hazards(&mut self, step: &Step, out: &mut VecView<Step>) -> Result<(), StepError> {
+    fn run_out_hazards(&mut self, step: &Step, out: &mut Line<'_>) -> Result<(), StepError> {
         let arch = self.arch;
         if arch.hazards.is_empty() {
             return Ok(());
@@ -340,7 +332,7 @@ impl Finish<'_> {
         let mut missing = 0u32;
         for hazard in arch.hazards {
             let mut distance = 0u32;
-            for earlier in out.iter().rev() {
+            for earlier in out.finished().iter().rev() {
                 if distance >= u32::from(hazard.states) || earlier.purpose == Purpose::Label {
                     break;
                 }
@@ -358,7 +350,7 @@ impl Finish<'_> {
         self.emit_nops(missing, step, out)
     }
 
-    fn emit_nops(&self, states: u32, origin: &Step, out: &mut VecView<Step>) -> Result<(), StepError> {
+    fn emit_nops(&self, states: u32, origin: &Step, out: &mut Line<'_>) -> Result<(), StepError> {
         let mut left = states;
         while left > 0 {
             let nop = self.isa.nop.ok_or(StepError::NoAtom(Missing::Frame))?;
@@ -370,7 +362,7 @@ impl Finish<'_> {
             if let Some(first) = args.first_mut() {
                 *first = Slot::Int(i32::try_from(now).unwrap_or(1).saturating_sub(1));
             }
-            push(out, Step { atom: nop, origin: origin.origin, purpose: Purpose::Sync, args })?;
+            out.push(Step { atom: nop, origin: origin.origin, purpose: Purpose::Sync, args })?;
             left = left.saturating_sub(now);
         }
         Ok(())
@@ -408,7 +400,7 @@ fn share(tables: &Tables<'_>, patterns: &VecView<Pattern>, earlier: &Step, later
 }
 
 /// Whether some step of the kernel reads a register that `writer` writes, in the way that makes the hazard one. Registers count in pairs.
-fn has_reader(tables: &Tables<'_>, steps: &VecView<Step>, patterns: &VecView<Pattern>, readers: &mut Readers, writer: &Step, hazard: &Hazard<'_>) -> bool {
+fn has_reader(tables: &Tables<'_>, steps: &Line<'_>, patterns: &VecView<Pattern>, readers: &mut Readers, writer: &Step, hazard: &Hazard<'_>) -> bool {
     let Some(tag) = hazard.after else { return true };
     let mut found = false;
     for_each_register(tables, writer, patterns, |w| {
@@ -426,9 +418,9 @@ fn has_reader(tables: &Tables<'_>, steps: &VecView<Step>, patterns: &VecView<Pat
 
 /// Whether an atom with a tag reads one of the registers.
 #[inline(never)]
-fn any_reads(tables: &Tables<'_>, steps: &VecView<Step>, patterns: &VecView<Pattern>, tag: TagId, (class, first, count): (u8, u16, u8)) -> bool {
+fn any_reads(tables: &Tables<'_>, steps: &Line<'_>, patterns: &VecView<Pattern>, tag: TagId, (class, first, count): (u8, u16, u8)) -> bool {
     let mut found = false;
-    for reader in steps.iter().filter(|step| tables.atom(step.atom).is_some_and(|atom| atom.tags.contains(&tag))) {
+    for reader in steps.all().filter(|step| tables.atom(step.atom).is_some_and(|atom| atom.tags.contains(&tag))) {
         for_each_register(tables, reader, patterns, |r| found |= r.read && r.overlaps(class, first, count));
     }
     found

@@ -1,7 +1,8 @@
 //! What the pass over finished steps remembers so that it need not look at all of them again: which steps take part in
 //! hazards, and which registers atoms of a kind read.
 
-use super::step::{Pattern, Purpose, Step, Touch, for_each_register};
+use super::line::Line;
+use super::step::{Pattern, Purpose, Touch, for_each_register};
 use heapless::VecView;
 use lanebook_tables::{Arch, Atom, AtomId, Hazard, Tables, TagId};
 
@@ -52,6 +53,8 @@ pub(super) struct Kind {
     pub(super) ends: u128,
     /// Most wait states of those.
     pub(super) states: u8,
+    /// Some of them count in a way of their own, or are ended by an atom.
+    pub(super) special: bool,
 }
 
 /// What hazards say of the atoms seen last, worked out when it is asked for.
@@ -70,7 +73,7 @@ impl Kinds {
     /// What the hazards of an architecture say of an atom.
     pub(super) fn of(&mut self, arch: &Arch<'_>, id: AtomId, atom: &Atom<'_>) -> Kind {
         if self.none {
-            return Kind { atom: id, begins: 0, ends: 0, states: 0 };
+            return Kind { atom: id, begins: 0, ends: 0, states: 0, special: false };
         }
         let place = self.known.get_mut(id.index() % KINDS);
         match place {
@@ -86,7 +89,7 @@ impl Kinds {
 
 #[inline(never)]
 fn look_up(arch: &Arch<'_>, id: AtomId, atom: &Atom<'_>) -> Kind {
-    let mut out = Kind { atom: id, begins: 0, ends: 0, states: 0 };
+    let mut out = Kind { atom: id, begins: 0, ends: 0, states: 0, special: false };
     for (number, hazard) in arch.hazards.iter().enumerate() {
         let bit = 1u128.wrapping_shl(number.min(OWN_BIT) as u32);
         if atom.tags.contains(&hazard.producer) {
@@ -95,6 +98,7 @@ fn look_up(arch: &Arch<'_>, id: AtomId, atom: &Atom<'_>) -> Kind {
         if atom.tags.contains(&hazard.consumer) {
             out.ends |= bit;
             out.states = out.states.max(hazard.states);
+            out.special |= !hazard.counts.is_empty() || hazard.wait.is_some();
         }
     }
     out
@@ -199,8 +203,8 @@ impl Marks {
     }
 
     /// Takes in the steps that were appended since.
-    pub(super) fn see(&mut self, tables: &Tables<'_>, arch: &Arch<'_>, steps: &VecView<Step>) {
-        for (at, step) in steps.iter().enumerate().skip(self.seen) {
+    pub(super) fn see(&mut self, tables: &Tables<'_>, arch: &Arch<'_>, steps: &Line<'_>) {
+        for (at, step) in steps.finished().iter().enumerate().skip(self.seen) {
             let is_wait = || arch.hazards.iter().any(|hazard| hazard.wait == Some(step.atom));
             // Nothing is looked for behind a label.
             let marked = step.purpose == Purpose::Label || tables.atom(step.atom).is_some_and(|atom| self.producers.meets(atom)) || is_wait();
@@ -258,7 +262,7 @@ impl Readers {
     pub(super) fn has(
         &mut self,
         tables: &Tables<'_>,
-        steps: &VecView<Step>,
+        steps: &Line<'_>,
         patterns: &VecView<Pattern>,
         tag: TagId,
         (class, first, count): (u8, u16, u8),
@@ -268,7 +272,7 @@ impl Readers {
             None => {
                 self.0.push(Read { tag, class, bits: [0; REGISTERS / 64], more: false }).ok()?;
                 let read = self.0.last_mut()?;
-                for step in steps.iter().filter(|step| tables.atom(step.atom).is_some_and(|atom| atom.tags.contains(&tag))) {
+                for step in steps.all().filter(|step| tables.atom(step.atom).is_some_and(|atom| atom.tags.contains(&tag))) {
                     for_each_register(tables, step, patterns, |touch| {
                         if touch.read && touch.class == class {
                             read.note(touch.first, touch.count);

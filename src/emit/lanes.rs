@@ -6,7 +6,7 @@
 
 use super::context::{Address, Context, EmitError};
 use super::step::{MAX_ARGS, Missing, Purpose, Slot, StepError, int, slot};
-use crate::assign::{ChooseBytes, choose_bytes, lane_mover};
+use crate::assign::{ChooseBytes, lane_mover};
 use crate::expr::{ExprId, Place, Reg};
 use crate::ir::Op;
 use crate::map::Fragment;
@@ -169,7 +169,7 @@ impl<'a, 't> Context<'a, 't, '_, '_> {
 
     /// The number that chooses these bytes.
     fn selector(&self, bytes: [u8; 4]) -> Option<u32> {
-        let bits = choose_bytes(self.machine.tables, self.machine.arch)?.bits;
+        let bits = self.choice?.bits;
         let mut out = 0u32;
         for (k, byte) in (0u32..).zip(bytes) {
             out |= u32::from(byte).checked_shl(k.checked_mul(u32::from(bits))?)?;
@@ -214,7 +214,7 @@ impl<'a, 't> Context<'a, 't, '_, '_> {
 
     /// The operand of a choice of bytes that holds the selector.
     fn selecting(&self) -> Option<&'t Operand<'t>> {
-        let atom = choose_bytes(self.machine.tables, self.machine.arch)?.atom;
+        let atom = self.choice?.atom;
         atom.operands.get(usize::from(*atom.does?.uses.get(2)?))
     }
 
@@ -261,7 +261,7 @@ impl<'a, 't> Context<'a, 't, '_, '_> {
     /// `out` is bytes of two registers.
     pub(super) fn choose(&mut self, op: Op, out: Reg, pair: [Reg; 2], selector: Selector) -> Result<(), EmitError> {
         let refuse = EmitError::Unplanned(op);
-        let ChooseBytes { id, atom, .. } = choose_bytes(self.machine.tables, self.machine.arch).ok_or(refuse)?;
+        let ChooseBytes { id, atom, .. } = self.choice.ok_or(refuse)?;
         let uses = atom.does.ok_or(refuse)?.uses;
         let key = (selector.base, selector.differs, u32::from(selector.lanes));
         let third = match self.lane_value(op, SELECTORS, key) {
@@ -420,7 +420,7 @@ impl<'a, 't> Context<'a, 't, '_, '_> {
     /// The operand of the instructions of a conversion that takes the tile's registers: the movers', else that of the choice of bytes.
     fn lane_operand(&self, plan: &LanePlan) -> Option<&'t lanebook_tables::Operand<'t>> {
         let moved = (0..plan.received()).find(|word| !plan.stays(*word)).and_then(|word| self.lane_mover(plan, word)).map(|(_, atom, _)| atom);
-        let atom = moved.or_else(|| choose_bytes(self.machine.tables, self.machine.arch).map(|c| c.atom))?;
+        let atom = moved.or_else(|| self.choice.map(|c| c.atom))?;
         atom.operands.get(usize::from(*atom.does?.uses.first()?))
     }
 }

@@ -17,6 +17,7 @@ mod flip;
 mod hazards;
 mod kernel;
 mod lanes;
+mod line;
 mod lookup;
 mod loops;
 mod movement;

@@ -63,16 +63,16 @@ pub fn allocate(
 }
 
 /// Tuples that were asked for lately, by some of their number's bits: steps that stand together have registers in common.
-pub(super) struct Owners([u16; 128]);
+pub(super) struct Owners([u16; 512]);
 
 impl Owners {
     pub(super) fn new() -> Self {
-        Self([NONE; 128])
+        Self([NONE; 512])
     }
 
     /// Index of the tuple that owns a virtual number.
     fn find(&mut self, registers: &VecView<Virtual>, number: u16) -> Option<usize> {
-        let Some(place) = self.0.get_mut(usize::from((number >> 1) & 127)) else { return owner(registers, number) };
+        let Some(place) = self.0.get_mut(usize::from((number >> 1) & 511)) else { return owner(registers, number) };
         let known = registers.get(usize::from(*place)).is_some_and(|t| t.first <= number && number.wrapping_sub(t.first) < u16::from(t.count));
         if !known {
             let found = owner(registers, number)?;
@@ -224,9 +224,9 @@ fn by_start(registers: &mut VecView<Virtual>, class: u8) -> u16 {
     head
 }
 
-/// Frees the registers of tuples that ended before step `at`, and answers the list of the others.
-fn release_ended(registers: &mut VecView<Virtual>, busy: u16, at: u16, free: &mut Pool) -> u16 {
-    let (mut head, mut last, mut number) = (busy, NONE, busy);
+/// Frees the registers of tuples that ended before step `at`, and answers the list of the others and the first step at which one ends.
+fn release_ended(registers: &mut VecView<Virtual>, busy: u16, at: u16, free: &mut Pool) -> (u16, u16) {
+    let (mut head, mut last, mut number, mut soonest) = (busy, NONE, busy, u16::MAX);
     while let Some(&tuple) = registers.get(usize::from(number)) {
         if tuple.live.1 < at {
             free.set_all(&tuple, false);
@@ -236,10 +236,11 @@ fn release_ended(registers: &mut VecView<Virtual>, busy: u16, at: u16, free: &mu
             }
         } else {
             last = number;
+            soonest = soonest.min(tuple.live.1);
         }
         number = tuple.next;
     }
-    head
+    (head, soonest)
 }
 
 fn scan(registers: &mut VecView<Virtual>, class: u8, pool: (u16, u16), align: u8) -> Result<u16, StepError> {
@@ -249,12 +250,15 @@ fn scan(registers: &mut VecView<Virtual>, class: u8, pool: (u16, u16), align: u8
         high = high.max(tuple.physical.saturating_add(u16::from(tuple.count)));
         free.set_all(tuple, true);
     }
-    let (mut number, mut busy, mut before) = (by_start(registers, class), NONE, 0u16);
+    let (mut number, mut busy, mut before, mut soonest) = (by_start(registers, class), NONE, 0u16, u16::MAX);
     while let Some(&tuple) = registers.get(usize::from(number)) {
         if tuple.live.0 != before {
             before = tuple.live.0;
-            busy = release_ended(registers, busy, before, &mut free);
+            if soonest < before {
+                (busy, soonest) = release_ended(registers, busy, before, &mut free);
+            }
         }
+        soonest = soonest.min(tuple.live.1);
         let Some(found) = free.find(tuple.count, align) else {
             let busy: u32 = free.taken.iter().map(|w| w.count_ones()).sum();
             let wanted = u16::try_from(busy).unwrap_or(u16::MAX).saturating_add(u16::from(tuple.count));
