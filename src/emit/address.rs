@@ -223,39 +223,6 @@ impl Context<'_, '_, '_, '_> {
         })
     }
 
-    /// A wave-uniform run: one scalar start, instances by known steps.
-    #[inline(never)]
-    fn prepare_run(&mut self, plan: &MovePlan, view: &SideView<'_>, map: &MemoryMap, offset: u32) -> Result<(), EmitError> {
-        self.steps.purpose = super::step::Purpose::FirstAddress;
-        let mut columns: heapless::Vec<BitColumn, 8> = heapless::Vec::new();
-        let moved = plan.fit.warps.as_slice().iter().any(|&e| map.at(e).bytes != 0);
-        let value = if moved { self.wave_start()? } else { self.thread };
-        for (bit, &e) in (self.plan.wave..).zip(plan.fit.warps.as_slice()) {
-            columns.push(BitColumn { value, bit, column: map.at(e).bytes }).map_err(|_| EmitError::Capacity { capacity: 8 })?;
-        }
-        let node = from_bits(&mut self.arena, &columns, Mix::Add, offset)?;
-        let reg = self.compute(node, Place::Scalar)?;
-        self.keep(Address { op: u16::try_from(plan.op.index()).unwrap_or(u16::MAX), side: view.number, key: None, reg })
-    }
-
-    /// The number of the wave's first thread, where an instruction fetches it: the same in all lanes, and zero in the bits that count them, so that no
-    /// mask is needed to see the wave's number. Every lane is there when addresses are made.
-    fn wave_start(&mut self) -> Result<ExprId, EmitError> {
-        let Some(atom) = self.machine.isa.make_uniform else { return Ok(self.thread) };
-        if let Some((_, known)) = self.settled.iter().find(|(node, _)| *node == self.thread) {
-            return Ok(*known);
-        }
-        let thread = self.compute(self.thread, Place::Vector)?;
-        let def = self.machine.tables.atom(atom).and_then(|a| a.operands.first()).ok_or(EmitError::Rules)?;
-        let reg = self.steps.tuple(def.class, 1)?;
-        self.steps.append(atom, &[super::step::slot(reg), super::step::slot(thread)])?;
-        let variable = Variable::word().below(u64::from(self.plan.threads)).aligned(self.plan.wave).uniform();
-        let variable = self.declare(variable, reg)?;
-        // A full list only costs another instruction.
-        let _ = self.settled.push((self.thread, variable));
-        Ok(variable)
-    }
-
     /// Calls `f` once for each distinct register key among the instances, the first instance's first.
     fn for_each_delta(
         &mut self,
@@ -358,7 +325,6 @@ impl Context<'_, '_, '_, '_> {
                     // One step from an offset that is there already: the step is the same in all lanes.
                     Some((from, step)) if outer_lanes.is_none_or(|l| this.arena.facts(l).is_some_and(|f| f.possible() & u64::from(d.lead) == 0)) => {
                         let far = this.arena.op_const(IndexOp::Mul, outer_bytes, u64::from(step))?;
-                        let far = this.settled(far, Place::Scalar)?;
                         let node = this.arena.op(IndexOp::Add, &[from, far])?;
                         this.compute(node, Place::Vector)?
                     }

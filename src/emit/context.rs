@@ -184,6 +184,10 @@ pub struct Context<'a, 't, 'p, 's> {
     pub thrift: super::slices::Thrift,
     /// The scalar base that an outer step of a global tile has been added to last.
     pub stride: Option<super::stride::Stride>,
+    /// What the starts of wave-uniform runs are made of, where that is not a register.
+    pub runs: heapless::Vec<super::run::Run, { super::run::MAX_RUNS }>,
+    /// Where the run stands whose start is in the special register: bytes behind its first instance's.
+    pub run_at: Option<u32>,
     /// What a kernel with accumulators in tensor memory keeps.
     pub tensor: Option<super::tensor::TensorFrame>,
     /// What makes a register of bytes of two.
@@ -232,6 +236,8 @@ impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
             label: 0,
             thrift: super::slices::Thrift::None,
             stride: None,
+            runs: heapless::Vec::new(),
+            run_at: None,
             tensor: None,
             choice: choose_bytes(machine.tables, machine.arch),
         }
@@ -341,7 +347,7 @@ impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
 
     /// The expression in its simplest form.
     #[inline(never)]
-    fn simplified(&mut self, node: ExprId) -> Result<ExprId, EmitError> {
+    pub(super) fn simplified(&mut self, node: ExprId) -> Result<ExprId, EmitError> {
         let mut roots = [node];
         let tables = self.machine.tables;
         let phase = tables.rules.phase_named(super::SIMPLIFY).ok_or(EmitError::Rules)?;

@@ -46,6 +46,20 @@ impl<'t> Lookup<'t> {
             .map(|(id, _)| id)
     }
 
+    /// An atom for `d = a op number` that leaves its result in another class: (the class of `d`, that of `a`).
+    #[must_use]
+    pub fn binary_into(&self, op: IndexOp, (into, from): (ClassId, ClassId), number: i64) -> Option<AtomId> {
+        self.atoms()
+            .find(|(_, a)| {
+                let of = |k: usize| a.operands.get(k).filter(|o| o.registers == 1);
+                let result = of(0).is_some_and(|o| o.role == Role::Def && o.class == into);
+                let first = of(1).is_some_and(|o| o.class == from || o.also.contains(&from));
+                let second = of(2).is_some_and(|o| o.range.0 <= number && number <= o.range.1);
+                result && first && second && matches!(*a.means, [TermNode::Op(o, 2), TermNode::Operand(1), TermNode::Operand(2)] if o == op)
+            })
+            .map(|(id, _)| id)
+    }
+
     /// An atom that puts a known number into a register of a class, and whether the number is an operand.
     #[must_use]
     pub fn fill(&self, class: ClassId, value: i64) -> Option<(AtomId, bool)> {

@@ -26,6 +26,7 @@ mod product;
 mod quotient;
 mod reduce;
 pub mod registers;
+mod run;
 mod scaled;
 mod slices;
 mod source;

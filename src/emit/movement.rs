@@ -2,13 +2,12 @@
 
 use super::address::{delta, immediate_start, memory_sides};
 use super::context::{Context, EmitError};
-use super::lookup::Operand;
-use super::step::{Missing, Pattern, Purpose, Slot, StepError, int, slot};
+use super::step::{Pattern, Purpose, Slot, int, slot};
 use super::sync::{Open, Stand, Touched, Wanted, push};
 use crate::expr::Reg;
 use crate::ir::{Loop, Op};
 use crate::plan::{End, MovePlan, ProductPlan};
-use lanebook_tables::{Atom, ClassId, IndexOp, Role, Space};
+use lanebook_tables::{Atom, ClassId, Role, Space};
 
 impl Context<'_, '_, '_, '_> {
     /// The shared tiles that an operation touches, as its atoms touch them.
@@ -186,6 +185,7 @@ impl Context<'_, '_, '_, '_> {
     pub(super) fn movement(&mut self, op: Op, innermost: Option<&Loop>, open: &mut Open) -> Result<(), EmitError> {
         let plan: MovePlan = *self.plan.move_of(op).ok_or(EmitError::Unplanned(op))?;
         self.prepare(&plan, innermost)?;
+        self.run_at = None;
         self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
         if self.is_sliced(op) {
             // The product that reads the tile loads it; what must stand before the load stands here.
@@ -314,7 +314,7 @@ impl Context<'_, '_, '_, '_> {
                 set(side.operand, data.ok_or(EmitError::Unplanned(plan.op))?);
             }
         }
-        let mut special: Option<(Reg, u32, ClassId)> = None;
+        let mut special: Option<(u8, u32, ClassId)> = None;
         for view in &memory_sides(atom, plan.from, plan.to) {
             let e = plan.fit.element(instance);
             let made;
@@ -330,8 +330,7 @@ impl Context<'_, '_, '_, '_> {
             let operand = atom.operands.get(usize::from(view.side.operand)).ok_or(EmitError::Unplanned(plan.op))?;
             if operand.implicit {
                 // A wave-uniform start in a special register, written before each instance.
-                let base = self.address(plan.op, view.number, None).ok_or(EmitError::Unplanned(plan.op))?;
-                special = Some((base, map.at(e).bytes, operand.class));
+                special = Some((view.number, map.at(e).bytes, operand.class));
                 // The text does not show it, but hazards do.
                 let reg = self.special(operand.class)?;
                 set(view.side.operand, slot(reg));
@@ -350,45 +349,13 @@ impl Context<'_, '_, '_, '_> {
                 set(field.operand, Slot::Int(d.immediate));
             }
         }
-        if let Some((base, bytes, class)) = special {
+        if let Some((side, bytes, class)) = special {
             self.steps.purpose = if instance == 0 { Purpose::FirstAddress } else { Purpose::FurtherAddress };
-            self.write_special(base, bytes, class)?;
+            self.start_run(plan.op, side, bytes, class)?;
         }
         self.steps.purpose = Purpose::Move;
         let used = args.get(..atom.operands.len()).ok_or(EmitError::Unplanned(plan.op))?;
         Ok(self.steps.append(id, used)?)
-    }
-
-    /// The one register of a special class.
-    fn special(&mut self, class: ClassId) -> Result<Reg, EmitError> {
-        let known = self.steps.registers.iter().find(|v| v.pinned && u16::from(v.class) == class.0);
-        match known {
-            Some(v) => Ok(Reg { class, first: v.first, count: v.count }),
-            None => Ok(self.steps.pinned(class, 0, 1)?),
-        }
-    }
-
-    /// Writes `base + bytes` into a special register.
-    fn write_special(&mut self, base: Reg, bytes: u32, class: ClassId) -> Result<(), EmitError> {
-        let missing = StepError::NoAtom(Missing::Special(class));
-        let into = slot(self.special(class)?);
-        if bytes != 0 {
-            // A sum that the special register can take directly, or a sum and a move.
-            let direct = self
-                .machine
-                .binary(IndexOp::Add, base.class, 1, Operand::Number(i64::from(bytes)))
-                .filter(|&id| self.machine.tables.atom(id).and_then(|a| a.operands.first()).is_some_and(|o| o.class == class || o.also.contains(&class)));
-            if let Some(id) = direct {
-                return Ok(self.steps.append(id, &[into, slot(base), int(i64::from(bytes)).ok_or(missing)?])?);
-            }
-            let sum = self.machine.binary(IndexOp::Add, base.class, 1, Operand::Number(i64::from(bytes))).ok_or(missing)?;
-            let fresh = self.steps.tuple(base.class, 1)?;
-            self.steps.append(sum, &[slot(fresh), slot(base), int(i64::from(bytes)).ok_or(missing)?])?;
-            let copy = self.machine.copy_into(class, 1, base.class).ok_or(missing)?;
-            return Ok(self.steps.append(copy, &[into, slot(fresh)])?);
-        }
-        let copy = self.machine.copy_into(class, 1, base.class).ok_or(missing)?;
-        Ok(self.steps.append(copy, &[into, slot(base)])?)
     }
 }
 
