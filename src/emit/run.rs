@@ -21,8 +21,14 @@ pub(super) const MAX_RUNS: usize = 16;
 pub(crate) struct Run {
     op: u16,
     side: u8,
-    /// The instruction and its number; the operation's address register is what it takes.
-    last: (IndexOp, u32),
+    last: Last,
+}
+
+/// An instruction and its number; the operation's address register is what it takes.
+#[derive(Copy, Clone)]
+struct Last {
+    op: IndexOp,
+    number: u32,
 }
 
 impl Context<'_, '_, '_, '_> {
@@ -47,14 +53,14 @@ impl Context<'_, '_, '_, '_> {
     }
 
     /// The register that the last instruction of a start takes, and that instruction, if it can write the special register.
-    fn kept_back(&mut self, plan: &MovePlan, view: &SideView<'_>, node: ExprId) -> Result<Option<(Reg, (IndexOp, u32))>, EmitError> {
+    fn kept_back(&mut self, plan: &MovePlan, view: &SideView<'_>, node: ExprId) -> Result<Option<(Reg, Last)>, EmitError> {
         let atom = self.machine.tables.atom(plan.atom).ok_or(EmitError::Unplanned(plan.op))?;
         let Some(special) = atom.operands.get(usize::from(view.side.operand)).filter(|o| o.implicit) else { return Ok(None) };
         let Some(Expr::Op(op, [before, number])) = self.arena.get(node) else { return Ok(None) };
         let Some(number) = self.arena.constant_value(number).and_then(|n| u32::try_from(n).ok()) else { return Ok(None) };
         let before = self.compute(before, Place::Scalar)?;
         let direct = self.machine.binary_into(op, (special.class, before.class), i64::from(number));
-        Ok(direct.map(|_| (before, (op, number))))
+        Ok(direct.map(|_| (before, Last { op, number })))
     }
 
     /// The number of the wave's first thread, where an instruction fetches it: the same in all lanes, and zero in the bits that count them, so that no
@@ -100,7 +106,7 @@ impl Context<'_, '_, '_, '_> {
         let kept = self.runs.iter().find(|run| run.op == number && run.side == side).map(|run| run.last);
         let missing = StepError::NoAtom(Missing::Special(class));
         let (from, bytes) = match kept {
-            Some((how, by)) => {
+            Some(Last { op: how, number: by }) => {
                 let atom = self.machine.binary_into(how, (class, base.class), i64::from(by)).ok_or(missing)?;
                 self.write(atom, into, base, i64::from(by))?;
                 (into, bytes)
