@@ -1,7 +1,7 @@
 //! The whole path in one call: program in, plan and kernel text out.
 
 use crate::assign::mover::Mover;
-use crate::assign::{Inserted, Workspace};
+use crate::assign::{Inserted, Sunk, Workspace};
 use crate::emit::step::{LoopSpan, Pattern, Step, StepError, Steps, Virtual};
 use crate::emit::{Address, Advance, Context, EmitError, Held, Index, Kernel, Lists, Lookup, Param, TextError, Thrift, parameters};
 use crate::expr::{Arena, Choice, ExprId, Node, Reg, SelectScratch, Selector, SimplifyScratch, Variable};
@@ -367,7 +367,12 @@ pub fn compile<'s>(tables: &Tables<'_>, arch: ArchId, program: &mut Program<'_, 
     let mut plan = scratch.pools.plan(arch);
     decide(tables, program, function, &mut plan, &mut scratch.workspace)?;
     // The room stays where it lies: a copy would lie under everything that emission calls.
-    let usage = fill(tables, program, &plan, function, &mut scratch.room)?;
+    let usage = match fill(tables, program, &plan, function, &mut scratch.room) {
+        Err(error @ Error::Emit(EmitError::Step(StepError::Pool { .. }))) => {
+            refill(tables, program, &mut plan, function, (&mut scratch.workspace, &mut scratch.room), error)?
+        }
+        found => found?,
+    };
     Ok(Compiled { plan, steps: scratch.room.steps, patterns: scratch.room.patterns, params: scratch.room.params, usage, function })
 }
 
@@ -382,6 +387,27 @@ fn decide(tables: &Tables<'_>, program: &mut Program<'_, '_>, function: Op, plan
             return Err(inserted.take_back(program, error).into());
         }
     }
+}
+
+/// Plans and emits once more, with loads inside the loops that read them; `error` is what it is about, and what is left if that does not help.
+#[inline(never)]
+fn refill(
+    tables: &Tables<'_>,
+    program: &mut Program<'_, '_>,
+    plan: &mut Plan<'_>,
+    function: Op,
+    (workspace, room): (&mut Workspace<'_>, &mut Room<'_>),
+    error: Error,
+) -> Result<crate::emit::registers::Usage, Error> {
+    let mut sunk = Sunk::default();
+    if !sunk.sink(program, function) {
+        return Err(error);
+    }
+    let again = decide(tables, program, function, plan, workspace).and_then(|()| fill(tables, program, plan, function, room));
+    again.map_err(|_| {
+        sunk.take_back(program);
+        error
+    })
 }
 
 /// Makes the steps of a plan.

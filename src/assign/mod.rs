@@ -25,6 +25,7 @@ mod reduce;
 mod scaled;
 mod search;
 pub(crate) mod shape;
+mod sunk;
 mod tensor;
 mod tiled;
 mod tiles;
@@ -32,6 +33,7 @@ mod written;
 
 pub(crate) use apart::Inserted;
 pub(crate) use doer::{ChooseBytes, PACK, choose_bytes, doer, lane_exchange, lane_mover, shares};
+pub(crate) use sunk::Sunk;
 
 pub use choose::{MAX_PRODUCTS, Movement, Staged, Workspace, choose};
 pub use tiles::{Copies, Tile};

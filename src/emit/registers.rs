@@ -3,7 +3,7 @@
 //! Classes without a pool are numbered through, since the assembler allocates. Classes with a pool are allocated by a
 //! linear scan over live ranges: a range that enters a loop from outside lasts to the loop's end, tuples are
 //! consecutive and aligned, and what the frame defines stays where it is. Where the pool runs out, tuples fall into pieces
-//! ([`pieces`](super::pieces)). Running out then is an error that says how many registers were wanted; nothing is spilled.
+//! (module `pieces`). Running out then is an error that says how many registers were wanted; nothing is spilled.
 
 use super::step::{LoopSpan, Pattern, Purpose, Slot, Step, StepError, Virtual, for_each_register, owner};
 use heapless::VecView;

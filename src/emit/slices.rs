@@ -38,6 +38,8 @@ pub(crate) enum Thrift {
     Depth,
     /// Also by blocks, and outer steps of global tiles by a scalar base.
     Most,
+    /// Both operands by blocks, of which some are loaded again and again.
+    Blocks,
 }
 
 impl Thrift {
@@ -70,10 +72,14 @@ impl Thrift {
         match self {
             Self::None => Some(Self::Depth),
             Self::Depth => Some(Self::Most),
-            Self::Most => None,
+            Self::Most => Some(Self::Blocks),
+            Self::Blocks => None,
         }
     }
 }
+
+/// Bits that count slices, where all bits from the lowest on do.
+const TOP: u8 = 16;
 
 impl Sliced {
     /// The slice of a block of the tile.
@@ -165,7 +171,7 @@ impl Context<'_, '_, '_, '_> {
         let plan = self.plan.product_of(product)?;
         let p = &plan.product;
         // Panels of rows and columns stand above all other bits of a register's number.
-        if p.panels.2 != 1 || plan.shared.get(usize::from(side)).copied().flatten().is_some() {
+        if (p.panels.2 != 1 && self.thrift < Thrift::Blocks) || plan.shared.get(usize::from(side)).copied().flatten().is_some() {
             return None;
         }
         let (load, way) = self.chain(product, side)?;
@@ -183,6 +189,11 @@ impl Context<'_, '_, '_, '_> {
         let (by_depth, by_rows) = (after(block, depth), after(depth, rows));
         // The product takes each block of what the instruction calls A once, at one depth after the other: as many slices as blocks load nothing
         // twice. They are slices where no instruction of the load spans blocks of several depths.
+        if self.thrift == Thrift::Blocks {
+            // As few as one instruction of the load fills, whatever they are of.
+            let low = after(block, u8::MAX);
+            return Some(Sliced { load, way, low, bits: TOP, block });
+        }
         let each = number == p.shape.a && self.thrift == Thrift::Most && p.panels == (1, 1, 1) && by_depth == block && (by_rows == depth || depth == block);
         let (low, end) = if each { (if depth == block { by_rows } else { block }, rows) } else { (by_depth, depth) };
         let bits = end.checked_sub(low).filter(|bits| *bits > 0)?;
@@ -198,7 +209,9 @@ impl Context<'_, '_, '_, '_> {
         let all = self.plan.fragments.get(usize::from(index)).ok_or(unplanned)?.fragment.registers();
         let atom = self.machine.tables.atom(plan.atom).ok_or(unplanned)?;
         let class = register_class(Some(atom)).ok_or(unplanned)?;
-        let count = u8::try_from(all.checked_shr(u32::from(sliced.bits)).unwrap_or(0)).map_err(|_| unplanned)?;
+        let whole = all.checked_shr(u32::from(sliced.bits)).unwrap_or(0);
+        let count = if sliced.bits == TOP { 1u16.checked_shl(u32::from(sliced.low)).unwrap_or(0).min(all) } else { whole };
+        let count = u8::try_from(count).map_err(|_| unplanned)?;
         let reg = self.steps.tuple(class, count)?;
         let origin = self.steps.origin;
         self.steps.origin = u16::try_from(sliced.load.index()).unwrap_or(u16::MAX);

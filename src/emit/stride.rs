@@ -74,7 +74,7 @@ fn distances(rows: &[u32]) -> Option<heapless::Vec<u32, STEPS>> {
 impl Context<'_, '_, '_, '_> {
     /// Whether a side's outer steps go to its scalar base: its rows, ascending.
     pub(super) fn strides(&self, plan: &MovePlan, view: &SideView<'_>, map: &MemoryMap) -> Option<heapless::Vec<u32, ROWS>> {
-        if self.thrift != Thrift::Most || view.side.base.is_none() {
+        if self.thrift < Thrift::Most || view.side.base.is_none() {
             return None;
         }
         let fit = &plan.fit;
@@ -86,7 +86,7 @@ impl Context<'_, '_, '_, '_> {
 
     /// Whether the outer steps of a side go to its scalar base.
     fn has_strides(&self, op: Op, side: u8) -> bool {
-        self.thrift == Thrift::Most && self.addresses.iter().any(|a| usize::from(a.op) == op.index() && a.side == side | STEP)
+        self.thrift >= Thrift::Most && self.addresses.iter().any(|a| usize::from(a.op) == op.index() && a.side == side | STEP)
     }
 
     /// The part of an instance's address that is a register of the lane: without outer steps, where the base takes them.

@@ -2,6 +2,8 @@
 //! the right thing.
 #![allow(missing_docs)]
 
+use lanebook::check::Violation;
+use lanebook::plan::{End, MovePlan};
 use lanebook::{TABLES, check};
 use lanebook_kernels::programs::{Shape, chained, chained_wrong, multiplied, stored_wrong};
 use lanebook_kernels::{Assembler, try_kernel_text, with_kernel};
@@ -35,5 +37,52 @@ fn tiles_piece_by_piece() {
         let source = chained(shape);
         let text = compiled(&source, arch);
         assert_eq!(chained_wrong(arch, &source, &text, shape), Ok(0), "{arch} {shape:?}\n{text}");
+    }
+}
+
+/// Both inputs block by block, one of them more than once: nearly all registers are the sum's.
+#[test]
+fn blocks_again_and_again() {
+    let cases: [(&str, Shape); 3] = [("gfx1100", (192, 128, 32, 128)), ("gfx1250", (80, 80, 32, 32)), ("gfx1100", (80, 80, 32, 32))];
+    let mut again = 0;
+    for (arch, shape) in cases {
+        let source = multiplied(shape);
+        let text = compiled(&source, arch);
+        assert_eq!(stored_wrong(arch, &source, &text, shape), Ok(0), "{arch} {shape:?}\n{text}");
+        again += with_kernel(&source, arch, |_, compiled, _| {
+            let loads = |m: &&MovePlan| matches!((m.from, m.to), (End::Shared(_), End::Registers(_)));
+            let texts = |m: &MovePlan| compiled.steps.iter().filter(|s| s.atom == m.atom && usize::from(s.origin) == m.op.index()).count();
+            let once = |m: &MovePlan| usize::try_from(m.fit.count()).expect("small");
+            let repeated: Vec<&MovePlan> = compiled.plan.moves.iter().filter(loads).filter(|m| texts(m) > once(m)).collect();
+            for m in &repeated {
+                // One of them less, or more, is none that the product asks for.
+                let at = compiled.steps.iter().position(|s| s.atom == m.atom && usize::from(s.origin) == m.op.index()).expect("a load");
+                let mut less = compiled.steps.to_vec();
+                let step = less.remove(at);
+                let mut more = compiled.steps.to_vec();
+                more.insert(at, step);
+                for steps in [less, more] {
+                    let v = check::steps(&TABLES, &compiled.plan, &steps).expect_err("another number of loads");
+                    assert!(matches!(v, Violation::Count { .. }), "{v:?}");
+                }
+            }
+            repeated.len()
+        });
+    }
+    assert!(again > 0, "nothing was loaded twice");
+}
+
+/// A tile that was loaded before the loop is loaded in each turn, from bytes that nothing else has meanwhile.
+#[test]
+fn loads_inside_the_loop() {
+    let cases: [(&str, Shape); 3] = [("gfx950", (64, 64, 128, 64)), ("gfx1200", (64, 64, 128, 64)), ("gfx1250", (64, 64, 128, 64))];
+    for (arch, shape) in cases {
+        let source = chained(shape);
+        let text = compiled(&source, arch);
+        assert_eq!(chained_wrong(arch, &source, &text, shape), Ok(0), "{arch} {shape:?}\n{text}");
+        with_kernel(&source, arch, |program, compiled, _| {
+            let first = &compiled.plan.moves.iter().find(|m| matches!(m.to, End::Registers(_))).expect("a load");
+            assert!(program.parent(first.op).is_some_and(|at| program.op_name(at) == "scf.for"), "{arch}: it stands before the loop");
+        });
     }
 }
