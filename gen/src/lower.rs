@@ -318,7 +318,7 @@ fn arch(model: &HwModel, arch: &model::Arch) -> t::Arch<'static> {
             status: b.status,
             sources: list(b.sources.iter().copied()),
         })),
-        atoms: list(arch.atoms.iter().map(|a| t::ArchAtom { atom: a.atom, native: a.native })),
+        atoms: list(arch.atoms.iter().map(|a| t::ArchAtom { atom: a.atom, native: a.native, attested: a.attested })),
         features: list(arch.features.iter().copied()),
         sync: list(arch.sync.iter().map(|rule| sync_rule(model, rule))),
         counters: list(arch.counters.iter().map(|c| t::Counter {

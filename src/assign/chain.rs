@@ -54,7 +54,7 @@ impl Given {
             shape.is_some_and(|shape| self.suits(atom, &shape, false) || (self.chained && self.suits(atom, &shape, true)))
         };
         let matrix = move |id: AtomId| setting.tables.atom(id).is_some_and(|atom| atom.class == AtomClass::Matrix && suits(atom));
-        let atoms = setting.arch.atoms.iter().enumerate().filter(move |(_, have)| have.native == native && matrix(have.atom));
+        let atoms = setting.arch.atoms.iter().enumerate().filter(move |(_, have)| have.attested && have.native == native && matrix(have.atom));
         let (sides, chained) = (per_atom.saturating_mul(2), self.chained);
         let all = move |at: usize| (0..sides).filter_map(move |k| at.checked_mul(sides)?.checked_add(k));
         atoms.flat_map(move |(at, _)| all(at)).filter(move |number| chained || number.is_multiple_of(2))

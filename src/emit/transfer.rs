@@ -122,7 +122,9 @@ impl<'t> Context<'_, 't, '_, '_> {
         let warps = from_bits(&mut self.arena, &bits, Combine::Add, 0)?;
         let start = self.sum(IndexOp::Add, Some(base), Some(warps))?.ok_or(unplanned)?;
         let (_, each) = part.count().ok_or(unplanned)?;
-        let e = part.fragment.element(number.saturating_mul(each), 0, 0);
+        // Places are elements: a register of a narrow A has several.
+        let places = 32u32.checked_div(u32::from(part.fragment.place_bits())).ok_or(unplanned)?;
+        let e = part.fragment.element(number.saturating_mul(each).saturating_mul(places), 0, 0);
         let offset = cell(e).and_then(|cell| cell.checked_add(u32::from(part.first))).ok_or(unplanned)?;
         Ok(if offset == 0 { start } else { self.arena.op_const(IndexOp::Add, start, u64::from(offset))? })
     }

@@ -53,6 +53,8 @@ pub struct ArchAtom {
     pub atom: AtomId,
     /// One machine instruction.
     pub native: bool,
+    /// Something says that the machine has it.
+    pub attested: bool,
     /// Where the architecture (or its parent) says that it has the group.
     pub because: Span,
 }

@@ -166,16 +166,16 @@ impl Resolver<'_> {
     }
 
     fn atoms(&mut self, chain: &Chain<'_>) -> Vec<ArchAtom> {
-        let mut has: BTreeMap<u16, (bool, Span)> = BTreeMap::new();
+        let mut has: BTreeMap<u16, ((bool, bool), Span)> = BTreeMap::new();
         for arch in chain {
             for name in &arch.has {
                 for id in self.group(name) {
-                    has.insert(id.0, (true, name.span));
+                    has.insert(id.0, ((true, true), name.span));
                 }
             }
             for name in &arch.assembles {
                 for id in self.group(name) {
-                    has.entry(id.0).or_insert((false, name.span));
+                    has.entry(id.0).or_insert(((false, false), name.span));
                 }
             }
             for name in &arch.without {
@@ -191,12 +191,12 @@ impl Resolver<'_> {
             for name in &arch.expanded {
                 let Some(id) = self.model.atom_names.find(name, "atom", self.diags) else { continue };
                 match has.get_mut(&id) {
-                    Some((native, _)) => *native = false,
+                    Some(((native, _), _)) => *native = false,
                     None => self.absent(name),
                 }
             }
         }
-        has.into_iter().map(|(id, (native, because))| ArchAtom { atom: AtomId(id), native, because }).collect()
+        has.into_iter().map(|(id, ((native, attested), because))| ArchAtom { atom: AtomId(id), native, attested, because }).collect()
     }
 
     /// The groups of the chain that say something about matrix units.
@@ -211,7 +211,7 @@ impl Resolver<'_> {
         out.into_iter().collect()
     }
 
-    fn taken(&mut self, has: &mut BTreeMap<u16, (bool, Span)>, id: AtomId, name: &Name, group: bool) {
+    fn taken(&mut self, has: &mut BTreeMap<u16, ((bool, bool), Span)>, id: AtomId, name: &Name, group: bool) {
         if has.remove(&id.0).is_none() && !group {
             self.absent(name);
         }

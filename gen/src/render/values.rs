@@ -86,7 +86,7 @@ structs! {
         inline_integers, scalar_reads, sources,
     }
     SharedLimits { static_bytes, max_bytes }
-    ArchAtom { atom, native }
+    ArchAtom { atom, native, attested }
     BankModel<'_> { name, banks, bank_bytes, groups, status, sources }
     SyncRule<'_> { producer, consumer, steps, sources }
     SyncStep<'_> { atom, immediates, after_producer, barrier }

@@ -137,7 +137,7 @@ const ISA: Isa<'static> = Isa {
     nop: None,
 };
 const fn have(atom: u16) -> ArchAtom {
-    ArchAtom { atom: AtomId(atom), native: true }
+    ArchAtom { atom: AtomId(atom), native: true, attested: true }
 }
 const ARCH: Arch<'static> = Arch {
     name: "toy",

@@ -170,6 +170,8 @@ pub struct ArchAtom {
     /// One machine instruction (`true`), or expanded by the assembler, or taken by it without anything that says that the machine
     /// has it (`false`).
     pub native: bool,
+    /// Something says that the machine has it, or what it is expanded to: what the assembler alone takes is never picked.
+    pub attested: bool,
 }
 
 /// Which lanes (or address slots) are served together, and over how many banks.

@@ -1,6 +1,8 @@
 //! Kernels run against plain references: how many elements of the result are wrong.
 
-use crate::maps::{KernelMap, map_params};
+use crate::interpret::Interpreted;
+use crate::maps::{KernelMap, kernel_maps, map_params};
+use crate::try_kernel_text;
 use lanebook_replay::{BankModel, FaultKind, Kernel, Launch, Memory, Param, Report, run};
 
 const PHASES: &str = include_str!("../../replay/fixtures/lds_phases.jsonl");
@@ -122,4 +124,32 @@ pub fn attention(
         }
     }
     Ok((wrong, report))
+}
+
+/// Compiles a program, runs it, and compares memory: that it is right, or what refused it; the error says what is wrong.
+///
+/// # Errors
+/// A fault, a wrong element, a text that is not understood.
+pub fn run_interpreted(said: &Interpreted, program: &str, arch: &str) -> Result<String, String> {
+    let text = match try_kernel_text(program, arch) {
+        Ok(text) => text,
+        Err(why) => return Ok(format!("refused: {why}")),
+    };
+    run_text(said, &text, &kernel_maps(program, arch), arch).map(|()| "right".to_string())
+}
+
+/// Runs a text of a program, and compares memory.
+///
+/// # Errors
+/// A fault, a wrong element, a text that is not understood.
+pub fn run_text(said: &Interpreted, text: &str, maps: &[KernelMap], arch: &str) -> Result<(), String> {
+    let (mut memory, ids, mut params) = said.memory();
+    let matrices: Vec<_> = said.globals.iter().zip(&ids).map(|(g, id)| (*id, g.extents[0] as u32, g.extents[1] as u32)).collect();
+    params.extend(map_params(maps, &matrices, &memory));
+    let parsed = if arch.starts_with("sm_") { Kernel::parse_ptx(text) } else { Kernel::parse_amdgcn(text) };
+    let kernel = parsed.map_err(|e| format!("not modelled: {e}"))?;
+    let dynamic_shared = if text.contains(".extern .shared") { 220 << 10 } else { 0 };
+    let launch = Launch { dynamic_shared, record_matrix: false, record_accesses: false, ..Launch::new(said.threads, params).banks(BankModel::none()) };
+    run(&kernel, &launch, &mut memory).map_err(|f| f.to_string())?;
+    said.compare(&memory, &ids)
 }

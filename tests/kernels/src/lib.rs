@@ -4,6 +4,7 @@
 //! crate (does it compute the right thing without a race), and the layouts' own maps (is each address the one that the
 //! layout names).
 
+pub mod interpret;
 pub mod judge;
 pub mod maps;
 pub mod programs;

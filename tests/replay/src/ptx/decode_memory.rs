@@ -1,6 +1,7 @@
 //! PTX loads, stores, copies and matrix instructions: suffixes and operands to operations.
 
 use super::decode::{Decoded, Words, addr, regs, shared_word, src, srcs, want};
+use super::fragment::Move;
 use super::op::{MmaForm, Op, Src, Ty, Where};
 use super::parse::Operand;
 
@@ -108,25 +109,33 @@ pub(super) fn cp(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
 
 pub(super) fn matrix_move(head: &str, w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
     want(o, 2..=2)?;
-    for word in ["sync", "aligned", "m8n8", "b16"] {
+    for word in ["sync", "aligned"] {
         w.require(word)?;
     }
+    let shape = w.pick(|x| ["m8n8", "m16n16", "m16n8"].into_iter().find(|s| *s == x)).ok_or("only m8n8, m16n16 and m16n8 are modelled")?;
+    w.require(if shape == "m8n8" { "b16" } else { "b8" })?;
     if w.pick(|x| shared_word(x).then_some(())).is_none() {
         return Err("expected the suffix `.shared`".to_string());
     }
     let trans = w.take("trans");
     let count = w.pick(|x| x.strip_prefix('x').and_then(|n| n.parse::<usize>().ok())).unwrap_or(0);
+    let form = match (head, shape) {
+        (_, "m8n8") => Move::Halves { trans },
+        ("ldmatrix", "m16n16") if trans && count < 4 => Move::Load16,
+        ("stmatrix", "m16n8") if trans => Move::Store16,
+        _ => return Err(format!("`{head}` has no {shape} like this")),
+    };
     let given = |n: usize| {
-        if n == count && [1, 2, 4].contains(&n) { Ok(()) } else { Err(format!("{n} registers for .x{count}")) }
+        if n == count * form.registers() && [1, 2, 4].contains(&count) { Ok(()) } else { Err(format!("{n} registers for .x{count}")) }
     };
     if head == "ldmatrix" {
         let dst = regs(&o[0])?;
         given(dst.len())?;
-        return Ok(Op::LdMatrix { dst, trans, addr: addr(&o[1])? });
+        return Ok(Op::LdMatrix { dst, form, addr: addr(&o[1])? });
     }
     let src = srcs(&o[1])?;
     given(src.len())?;
-    Ok(Op::StMatrix { src, trans, addr: addr(&o[0])? })
+    Ok(Op::StMatrix { src, form, addr: addr(&o[0])? })
 }
 
 pub(super) fn mma(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
@@ -134,13 +143,15 @@ pub(super) fn mma(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
     for word in ["sync", "aligned", "row", "col"] {
         w.require(word)?;
     }
-    let k = w.pick(|x| x.strip_prefix("m16n8k").and_then(|k| k.parse::<u32>().ok()));
-    let k = k.ok_or("only m16n8kK shapes are modelled")?;
+    let shape = |x: &str, head: &str, m: u32| x.strip_prefix(head).and_then(|k| k.parse::<u32>().ok()).map(|k| (m, k));
+    let (m, k) = w.pick(|x| shape(x, "m16n8k", 16).or_else(|| shape(x, "m8n8k", 8))).ok_or("only m16n8kK and m8n8kK shapes are modelled")?;
     if w.rest.len() != 4 {
         return Err("expected four type suffixes".to_string());
     }
     let (d_ty, a, b, c_ty) = (w.ty()?, w.element()?, w.element()?, w.ty()?);
     let known = match (a, b, d_ty) {
+        (Ty::S(8) | Ty::U(8), Ty::S(8) | Ty::U(8), Ty::S(32)) if m == 8 => k == 16,
+        _ if m == 8 => false,
         (Ty::F16, Ty::F16, Ty::F32 | Ty::F16) | (Ty::Bf16, Ty::Bf16, Ty::F32) => k == 8 || k == 16,
         (Ty::Tf32, Ty::Tf32, Ty::F32) => k == 4 || k == 8,
         (Ty::E4m3 | Ty::E5m2, Ty::E4m3 | Ty::E5m2, Ty::F32 | Ty::F16) => k == 16 || k == 32,
@@ -150,10 +161,10 @@ pub(super) fn mma(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
     if !known || c_ty != d_ty {
         return Err("this shape and these types are not modelled".to_string());
     }
-    let form = MmaForm { k, a, b, acc: d_ty };
+    let form = MmaForm { m, k, a, b, acc: d_ty };
     let (d, a, b, c) = (regs(&o[0])?, srcs(&o[1])?, srcs(&o[2])?, srcs(&o[3])?);
-    let acc_regs = if d_ty == Ty::F16 { 2 } else { 4 };
-    let (a_regs, b_regs) = ((16 * k * form.a.bits() / 1024) as usize, (8 * k * form.b.bits() / 1024) as usize);
+    let acc_regs = if d_ty == Ty::F16 || m == 8 { 2 } else { 4 };
+    let (a_regs, b_regs) = ((m * k * form.a.bits() / 1024) as usize, (8 * k * form.b.bits() / 1024) as usize);
     if (d.len(), a.len(), b.len(), c.len()) != (acc_regs, a_regs, b_regs, acc_regs) {
         return Err(format!("expected {acc_regs}, {a_regs}, {b_regs}, {acc_regs} registers"));
     }

@@ -25,6 +25,42 @@ pub(super) fn m8n8(lane: u32, i: u32, trans: bool) -> (u32, u32) {
     if trans { (pair, g) } else { (g, pair) }
 }
 
+/// Which form of `ldmatrix` and `stmatrix`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Move {
+    /// `m8n8`, elements of 16 bits.
+    Halves { trans: bool },
+    /// `ldmatrix.m16n16.trans.b8`: sixteen rows, two registers a matrix.
+    Load16,
+    /// `stmatrix.m16n8.trans.b8`.
+    Store16,
+}
+
+impl Move {
+    /// Rows of 16 bytes that a matrix has in memory.
+    pub fn rows(self) -> usize {
+        if self == Self::Load16 { 16 } else { 8 }
+    }
+
+    /// Registers that a matrix has.
+    pub fn registers(self) -> usize {
+        if self == Self::Load16 { 2 } else { 1 }
+    }
+
+    /// Row and byte in memory of a byte of a register of a lane.
+    pub fn byte(self, lane: u32, register: u32, byte: u32) -> (u32, u32) {
+        let (g, t) = (lane >> 2, lane & 3);
+        match self {
+            Self::Halves { trans } => {
+                let (row, col) = m8n8(lane, byte / 2, trans);
+                (row, 2 * col + byte % 2)
+            }
+            Self::Load16 => (4 * t + byte, 8 * register + g),
+            Self::Store16 => (2 * t + byte % 2, 8 * (byte / 2) + g),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use crate::json::{self, Json};
@@ -55,5 +91,32 @@ mod tests {
             }
         }
         assert!(seen > 1000);
+    }
+    /// Moves of bytes: against the PTX document and CUTLASS, which agree.
+    #[test]
+    fn moves_of_bytes_agree_with_the_recorded_maps() {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../oracle/data/nvidia/matrix_move.jsonl");
+        let text = std::fs::read_to_string(path).expect("the oracle's data");
+        let mut seen = 0;
+        for line in text.lines() {
+            let value = json::parse(line).expect("json");
+            let word = |key: &str| value.get(key).and_then(Json::text).expect(key);
+            let form = match (word("atom"), word("operand")) {
+                (atom, "dst") if atom.contains("m16n16") && word("dtype") == "b8" => super::Move::Load16,
+                (atom, "src") if atom.contains("m16n8") => super::Move::Store16,
+                _ => continue,
+            };
+            for (lane, row) in value.get("map").expect("map").list().iter().enumerate() {
+                for (i, entry) in row.list().iter().enumerate() {
+                    let want: Vec<u32> = entry.list().iter().filter_map(Json::number).map(|n| n as u32).collect();
+                    let per = 4 * form.registers() as u32;
+                    let i = i as u32;
+                    let got = form.byte(lane as u32, i % per / 4, i % 4);
+                    assert_eq!(vec![i / per, got.0, got.1], want, "{form:?} lane {lane} byte {i}");
+                    seen += 1;
+                }
+            }
+        }
+        assert!(seen >= 32 * (8 + 4), "{seen}");
     }
 }

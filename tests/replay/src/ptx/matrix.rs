@@ -3,7 +3,7 @@
 //! Each lane is charged with reading exactly the bytes that it receives, so that a warp which loads
 //! rows other lanes copied needs the barrier.
 
-use super::fragment;
+use super::fragment::{self, Move};
 use super::op::{Addr, MmaForm, Reg, Src, Ty};
 use super::register::Cell;
 use super::run::{LANES, Machine, Run, Warp, lanes};
@@ -13,14 +13,14 @@ use crate::report::{MatrixEvent, Space};
 use crate::tags::Tag;
 
 impl Warp {
-    /// The row addresses of `count` matrices, checked.
+    /// The addresses of `count` rows, checked.
     fn rows(&mut self, m: &mut Machine<'_, '_>, addr: Addr, count: usize, on: u32, is_write: bool) -> Run<Vec<u64>> {
         self.full(on, "a matrix move")?;
-        let mut rows = Vec::with_capacity(8 * count);
-        for lane in 0..8 * count {
+        let mut rows = Vec::with_capacity(count);
+        for lane in 0..count {
             let address = self.address(m, lane, addr)?;
             if !address.is_multiple_of(16) {
-                let clash = Clash::new(FaultKind::Misaligned, "a row of an 8x8 matrix must be a multiple of 16");
+                let clash = Clash::new(FaultKind::Misaligned, "a row of a matrix must be a multiple of 16");
                 return Err(clash.at(address).by(self.thread(lane)));
             }
             rows.push(address);
@@ -33,19 +33,24 @@ impl Warp {
         Ok(rows)
     }
 
-    pub(super) fn load_matrix(&mut self, m: &mut Machine<'_, '_>, dst: &[Reg], trans: bool, addr: Addr, on: u32) -> Run<()> {
-        let rows = self.rows(m, addr, dst.len(), on, false)?;
+    pub(super) fn load_matrix(&mut self, m: &mut Machine<'_, '_>, dst: &[Reg], form: Move, addr: Addr, on: u32) -> Run<()> {
+        let each = form.registers();
+        let rows = self.rows(m, addr, form.rows() * dst.len() / each, on, false)?;
         let line = self.site(m).line;
-        for (matrix, reg) in dst.iter().enumerate() {
+        for (number, reg) in dst.iter().enumerate() {
             for lane in lanes(on) {
                 let (mut value, mut tags) = (0, [0; 4]);
-                for i in 0..2 {
-                    let (row, col) = fragment::m8n8(lane as u32, i, trans);
-                    let address = rows[8 * matrix + row as usize] + 2 * u64::from(col);
+                // Two bytes at once where they lie together.
+                let step = if matches!(form, Move::Halves { .. }) { 2 } else { 1 };
+                for i in (0..4).step_by(step) {
+                    let (row, byte) = form.byte(lane as u32, (number % each) as u32, i);
+                    let address = rows[form.rows() * (number / each) + row as usize] + u64::from(byte);
                     let (mut data, mut tag) = ([0; 2], [0]);
-                    m.world.shared.read(self.thread(lane), line, address, &mut data, &mut tag)?;
-                    value |= u64::from(u16::from_le_bytes(data)) << (16 * i);
-                    tags[i as usize] = tag[0];
+                    m.world.shared.read(self.thread(lane), line, address, &mut data[..step], &mut tag[..step / 2])?;
+                    value |= u64::from(u16::from_le_bytes(data)) << (8 * i);
+                    if step == 2 {
+                        tags[i as usize / 2] = tag[0];
+                    }
                 }
                 self.set(lane, *reg, Cell::new(value, tags));
             }
@@ -53,17 +58,19 @@ impl Warp {
         Ok(())
     }
 
-    pub(super) fn store_matrix(&mut self, m: &mut Machine<'_, '_>, src: &[Src], trans: bool, addr: Addr, on: u32) -> Run<()> {
-        let rows = self.rows(m, addr, src.len(), on, true)?;
+    pub(super) fn store_matrix(&mut self, m: &mut Machine<'_, '_>, src: &[Src], form: Move, addr: Addr, on: u32) -> Run<()> {
+        let rows = self.rows(m, addr, form.rows() * src.len(), on, true)?;
         let line = self.site(m).line;
         for (matrix, source) in src.iter().enumerate() {
             for lane in lanes(on) {
                 let cell = self.get(m, lane, *source)?;
-                for i in 0..2 {
-                    let (row, col) = fragment::m8n8(lane as u32, i, trans);
-                    let address = rows[8 * matrix + row as usize] + 2 * u64::from(col);
-                    let data = ((cell.value >> (16 * i)) as u16).to_le_bytes();
-                    m.world.shared.write(self.thread(lane), line, address, &data, &[cell.tags[i as usize]])?;
+                let step = if matches!(form, Move::Halves { .. }) { 2 } else { 1 };
+                for i in (0..4).step_by(step) {
+                    let (row, byte) = form.byte(lane as u32, 0, i);
+                    let address = rows[form.rows() * matrix + row as usize] + u64::from(byte);
+                    let data = ((cell.value >> (8 * i)) as u16).to_le_bytes();
+                    let tags = [cell.tags[i as usize / 2]];
+                    m.world.shared.write(self.thread(lane), line, address, &data[..step], &tags[..step / 2])?;
                 }
             }
         }
@@ -102,7 +109,8 @@ impl Warp {
         let k = form.k as usize;
         let (mut a_values, mut b_values) = (vec![0f64; 16 * k], vec![0f64; k * 8]);
         let a_tags = self.gather(m, a, form.a, |lane, i, e, v| {
-            let (row, col) = fragment::a(lane, i, e);
+            // Eight rows lie as the columns of B do.
+            let (row, col) = if form.m == 8 { (fragment::b(lane, i, e).1, fragment::b(lane, i, e).0) } else { fragment::a(lane, i, e) };
             a_values[row as usize * k + col as usize] = v;
         })?;
         let b_tags = self.gather(m, b, form.b, |lane, i, e, v| {
@@ -111,7 +119,7 @@ impl Warp {
         })?;
         let mut results = Vec::with_capacity(4 * LANES);
         for lane in 0..LANES {
-            for i in 0..4 {
+            for i in 0..form.m / 4 {
                 let (row, col) = fragment::c(lane as u32, i);
                 let start = self.accumulator(m, lane, i as usize, form.acc, c)?;
                 let products = (0..k).map(|n| a_values[row as usize * k + n] * b_values[n * 8 + col as usize]);
@@ -120,14 +128,15 @@ impl Warp {
             }
         }
         for lane in 0..LANES {
-            let r = &results[4 * lane..4 * lane + 4];
+            let each = form.m as usize / 4;
+            let r = &results[each * lane..each * (lane + 1)];
             match form.acc {
                 Ty::F32 => (0..4).for_each(|i| self.set(lane, d[i], Cell::plain((r[i] as f32).to_bits().into()))),
                 Ty::F16 => (0..2).for_each(|i| {
                     let pair = [r[2 * i], r[2 * i + 1]].map(|v| u64::from(f32_to_f16(v as f32)));
                     self.set(lane, d[i], Cell::plain(pair[0] | pair[1] << 16));
                 }),
-                _ => (0..4).for_each(|i| self.set(lane, d[i], Cell::plain(r[i] as i64 as u64))),
+                _ => (0..each).for_each(|i| self.set(lane, d[i], Cell::plain(r[i] as i64 as u64))),
             }
         }
         let site = self.site(m);
@@ -135,7 +144,7 @@ impl Warp {
             line: site.line,
             block: site.block,
             warp: site.warp,
-            shape: [16, 8, form.k],
+            shape: [form.m, 8, form.k],
             element_bits: form.a.bits(),
             a: a_tags,
             b: b_tags,

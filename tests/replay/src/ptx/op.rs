@@ -196,6 +196,8 @@ pub(super) enum Exchange {
 /// The matrix product forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct MmaForm {
+    /// Rows of A: 16, or 8 for integers on sm_75.
+    pub m: u32,
     pub k: u32,
     pub a: Ty,
     pub b: Ty,
@@ -312,12 +314,12 @@ pub(super) enum Op {
     WaitAll,
     LdMatrix {
         dst: Vec<Reg>,
-        trans: bool,
+        form: super::fragment::Move,
         addr: Addr,
     },
     StMatrix {
         src: Vec<Src>,
-        trans: bool,
+        form: super::fragment::Move,
         addr: Addr,
     },
     MovMatrix {

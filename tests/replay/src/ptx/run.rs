@@ -240,8 +240,8 @@ impl Warp {
                 m.world.shared.barrier(&[self.index as usize]);
             }
             Op::Shfl { .. } => self.shuffle(m, &stmt.op, on)?,
-            Op::LdMatrix { dst, trans, addr } => self.load_matrix(m, dst, *trans, *addr, on)?,
-            Op::StMatrix { src, trans, addr } => self.store_matrix(m, src, *trans, *addr, on)?,
+            Op::LdMatrix { dst, form, addr } => self.load_matrix(m, dst, *form, *addr, on)?,
+            Op::StMatrix { src, form, addr } => self.store_matrix(m, src, *form, *addr, on)?,
             Op::MovMatrix { dst, src } => self.transpose(m, *dst, *src, on)?,
             Op::Mma { form, d, a, b, c } => self.multiply(m, *form, d, [a, b, c], None, on)?,
             Op::Scaled(s) => {

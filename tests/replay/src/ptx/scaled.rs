@@ -38,7 +38,7 @@ pub(super) fn decode(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
     if (d_ty, c_ty) != (Ty::F32, Ty::F32) || ![ta, tb].iter().all(|t| matches!(t, Ty::E4m3 | Ty::E5m2)) {
         return Err("these types are not modelled with block scales".to_string());
     }
-    let form = MmaForm { k: 32, a: ta, b: tb, acc: d_ty };
+    let form = MmaForm { m: 16, k: 32, a: ta, b: tb, acc: d_ty };
     let (d, a, b, c) = (regs(&o[0])?, srcs(&o[1])?, srcs(&o[2])?, srcs(&o[3])?);
     if (d.len(), a.len(), b.len(), c.len()) != (4, 4, 2, 4) {
         return Err("expected 4, 4, 2 and 4 registers".to_string());

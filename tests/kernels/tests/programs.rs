@@ -1,0 +1,87 @@
+//! Generated programs of every kind (`tests/kernels/programs`) on an architecture of each kind: what is compiled computes what the program says, by
+//! the reference that reads the program's own text. The first line of each says on how many of these architectures at least.
+#![allow(missing_docs)]
+
+use lanebook_kernels::interpret::Interpreted;
+use lanebook_kernels::judge::run_text;
+use lanebook_kernels::maps::{KernelMap, kernel_maps};
+use lanebook_kernels::{kernel_text, try_kernel_text};
+
+const ARCHS: [&str; 14] =
+    ["sm_75", "sm_80", "sm_89", "sm_90a", "sm_100a", "sm_120a", "gfx908", "gfx90a", "gfx942", "gfx950", "gfx1030", "gfx1100", "gfx1200.w64", "gfx1250"];
+
+fn folder() -> std::path::PathBuf {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("programs")
+}
+
+fn programs() -> Vec<(String, String)> {
+    let mut out: Vec<(String, String)> = std::fs::read_dir(folder())
+        .expect("programs")
+        .map(|entry| entry.expect("an entry").path())
+        .map(|path| (path.file_name().expect("a name").to_string_lossy().into_owned(), std::fs::read_to_string(&path).expect("a program")))
+        .collect();
+    out.sort();
+    out
+}
+
+#[test]
+fn what_a_program_says_is_what_it_does() {
+    let programs = programs();
+    assert!(programs.len() >= 15, "{} programs", programs.len());
+    for (name, program) in programs {
+        let least: usize = program.lines().next().and_then(|l| l.strip_prefix("// right: ")).and_then(|n| n.parse().ok()).expect("how many");
+        let said = Interpreted::new(&program).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let (mut right, mut seen): (usize, Vec<(String, Vec<KernelMap>)>) = (0, Vec::new());
+        for arch in ARCHS {
+            let text = match try_kernel_text(&program, arch) {
+                Ok(text) => text,
+                Err(why) => {
+                    println!("{name}, {arch}: refused: {why}");
+                    continue;
+                }
+            };
+            right += 1;
+            let maps = kernel_maps(&program, arch);
+            let body = (text.splitn(4, '\n').nth(3).unwrap_or("").to_string(), maps.clone());
+            if seen.contains(&body) {
+                continue;
+            }
+            seen.push(body);
+            run_text(&said, &text, &maps, arch).unwrap_or_else(|e| panic!("{name}, {arch}: {e}\n{text}"));
+        }
+        assert!(right >= least, "{name}: compiled for {right} architectures, {least} before");
+    }
+}
+
+/// What one of gfx942's products leaves in the layout of 32 x 32 accumulators is the next one's operand.
+#[test]
+fn accumulators_of_32_rows_become_operands() {
+    let program = std::fs::read_to_string(folder().join("a_128_32_32_64_256_bf16.tile")).expect("a program");
+    let text = kernel_text(&program, "gfx942");
+    assert!(text.matches("v_mfma_f32_32x32x8_bf16").count() >= 8, "{text}");
+    let said = Interpreted::new(&program).expect("a program");
+    run_text(&said, &text, &[], "gfx942").unwrap_or_else(|e| panic!("{e}\n{text}"));
+}
+
+/// The reference is one: another program, another value, another place, and a result that is not written all differ.
+#[test]
+fn other_meanings_are_seen() {
+    let arch = "sm_80";
+    for (name, from, to) in [
+        ("g_64_16_32_64_bf16_10_bias_f32.tile", "%e = add %r, %bb", "%e = sub %r, %bb"),
+        ("g_64_16_32_64_bf16_10_bias_f32.tile", "tiled_store %e, %C[%m, %n]", "tiled_store %r, %C[%m, %n]"),
+        ("r_32_192_128_f16_1_min_1.tile", "kind = min", "kind = max"),
+        ("t_96_24_64_f16_ss.tile", "%A[%m, %n]", "%A[%m, 0]"),
+        ("a_64_32_96_64_128_f16.tile", "0.18033688", "0.16033688"),
+    ] {
+        let program = std::fs::read_to_string(folder().join(name)).expect("a program");
+        let other = program.replace(from, to);
+        assert_ne!(program, other, "{name}");
+        let (said, meant) = (Interpreted::new(&program).expect("a program"), Interpreted::new(&other).expect("a program"));
+        let text = kernel_text(&program, arch);
+        assert_eq!(run_text(&said, &text, &kernel_maps(&program, arch), arch), Ok(()), "{name}");
+        assert!(run_text(&meant, &text, &kernel_maps(&program, arch), arch).is_err(), "{name}: {from}, {to}");
+    }
+    // What is not understood is said.
+    assert!(Interpreted::new("func @f(%A: memref<?x?xf32, #gmem>) {threads = 32} {\n  %x = wish %A : tensor<8x8xf32>\n}\n").is_err());
+}
