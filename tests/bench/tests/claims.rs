@@ -28,6 +28,18 @@ fn no_sequence_costs_more_address_instructions_than_triton() {
     assert!(worse.is_empty(), "more than Triton's:\n{}", worse.join("\n"));
 }
 
+/// Direct-to-LDS: a further access costs one sum for its rows in global memory and one for its run in shared memory, which is Triton's count where it
+/// pads; where it swizzles, it takes more.
+#[test]
+fn a_further_direct_copy_costs_two_instructions() {
+    let counts = address::counts();
+    let direct = counts.iter().find(|count| count.what.starts_with("direct-to-LDS")).expect("it is counted");
+    assert!(direct.accesses > 1 && direct.further <= 2 * (direct.accesses - 1), "{direct:?}");
+    assert!(direct.triton.iter().all(|peer| direct.further <= peer.further), "{direct:?}");
+    let starts = direct.lines.concat().iter().filter(|line| line.contains(" m0,")).count();
+    assert_eq!(starts, direct.accesses as usize, "M0 is written once an access: {direct:?}");
+}
+
 /// Where Triton's sequence takes as many accesses, so does this one.
 #[test]
 fn accesses_are_as_wide_as_triton_s() {
