@@ -1,7 +1,11 @@
 //! Finding atoms by what they do: the frame's own small needs (moves, fills, in-place sums), answered by the tables.
 
+use crate::assign::PACK;
 use crate::expr::Reg;
 use lanebook_tables::{Arch, Atom, AtomClass, AtomId, ClassId, IndexOp, Isa, RegisterKind, Role, Tables, TermNode};
+
+/// What the tables call taking a register apart into narrower ones.
+const UNPACK: &str = "unpack";
 
 /// A machine to look things up in.
 #[derive(Copy, Clone)]
@@ -58,6 +62,35 @@ impl<'t> Lookup<'t> {
                 result && first && second && matches!(*a.means, [TermNode::Op(o, 2), TermNode::Operand(1), TermNode::Operand(2)] if o == op)
             })
             .map(|(id, _)| id)
+    }
+
+    /// An atom that joins two registers to one of a wider class, the lower one first, and the operands that take them.
+    #[must_use]
+    pub fn joins(&self, wide: ClassId, narrow: ClassId) -> Option<(AtomId, [u8; 2])> {
+        self.atoms().find_map(|(id, a)| {
+            let [low, high] = *a.does.filter(|does| does.op == PACK)?.uses else { return None };
+            let takes = |k: u8| a.operands.get(usize::from(k)).is_some_and(|o| o.class == narrow && o.registers == 1 && o.dtype.is_none());
+            let makes = a.operands.first().is_some_and(|o| o.role == Role::Def && o.class == wide && o.registers == 1);
+            (a.operands.len() == 3 && makes && takes(low) && takes(high)).then_some((id, [low, high]))
+        })
+    }
+
+    /// An atom that takes a register apart into two of a narrower class, its first two operands, the lower one first.
+    #[must_use]
+    pub fn parts(&self, narrow: ClassId, wide: ClassId) -> Option<AtomId> {
+        let is = |a: &Atom<'_>, k: usize, role: Role, class: ClassId| a.operands.get(k).is_some_and(|o| (o.role, o.class, o.registers) == (role, class, 1));
+        let found = |a: &Atom<'_>| {
+            let named = a.does.is_some_and(|does| does.op == UNPACK) && a.operands.len() == 3;
+            named && is(a, 0, Role::Def, narrow) && is(a, 1, Role::Def, narrow) && is(a, 2, Role::Use, wide)
+        };
+        self.atoms().find(|(_, a)| found(a)).map(|(id, _)| id)
+    }
+
+    /// Whether a register of one class has the bits of two of another.
+    #[must_use]
+    pub fn is_twice(&self, wide: ClassId, narrow: ClassId) -> bool {
+        let bits = |class: ClassId| self.isa.classes.get(class.index()).map_or(0, |c| c.bits);
+        bits(narrow) > 0 && bits(wide) == bits(narrow).saturating_mul(2)
     }
 
     /// An atom that puts a known number into a register of a class, and whether the number is an operand.

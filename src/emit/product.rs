@@ -38,15 +38,22 @@ impl Context<'_, '_, '_, '_> {
         for (input, (value, number, elsewhere)) in inputs.iter_mut().zip(given) {
             if !elsewhere {
                 let reg = self.tile_of(op, value)?;
-                *input = Some(self.suited(op, reg, operand(number)?)?);
+                *input = Some(self.taken(op, reg, operand(number)?)?);
             }
         }
         let held = self.tile_of(op, c)?;
-        let rc = self.suited(op, held, operand(s.c)?)?;
+        let rc = self.taken(op, held, operand(s.c)?)?;
+        let wide = self.machine.is_twice(rc.class, held.class);
         // In place, if nobody else reads the old accumulator.
         let alone = rc != held || self.program.uses(c).count() == 1;
         let rd = if alone { rc } else { self.steps.tuple(rc.class, rc.count)? };
-        self.hold(d, rd)?;
+        // Where the instruction's registers hold two of the tile's each, the result is taken apart behind the last instance.
+        let out = match wide {
+            true if self.program.uses(c).count() == 1 => held,
+            true => self.steps.tuple(held.class, held.count)?,
+            false => rd,
+        };
+        self.hold(d, out)?;
         let tied = s.c == s.d;
         if tied && rc != rd {
             self.copy_tile(op, rc, rd)?;
@@ -67,17 +74,20 @@ impl Context<'_, '_, '_, '_> {
             first: reg.first.wrapping_add(index.wrapping_mul(count)),
         };
         let (nm, nn, nk) = plan.product.counts();
+        let given_to = [operand(s.a)?, operand(s.b)?];
         let mut loaded = [None; 2];
         for k in 0..nk {
             for m in 0..nm {
                 for n in 0..nn {
                     let (ia, ib, ic) = plan.product.blocks((m, n, k));
                     let more = scales.args(op, atom, (ia, ib))?;
-                    for ((input, loaded), (sliced, block)) in inputs.iter_mut().zip(&mut loaded).zip(slices.into_iter().zip([ia, ib])) {
+                    for ((input, loaded), ((sliced, block), numbered)) in inputs.iter_mut().zip(&mut loaded).zip(slices.into_iter().zip([ia, ib]).zip(given_to))
+                    {
                         if let Some(sliced) = sliced
                             && *loaded != Some(sliced.holds(block))
                         {
-                            *input = Some(self.load_slice(op, sliced, sliced.holds(block))?);
+                            let slice = self.load_slice(op, sliced, sliced.holds(block))?;
+                            *input = Some(self.taken(op, slice, numbered)?);
                             *loaded = Some(sliced.holds(block));
                         }
                     }
@@ -109,7 +119,7 @@ impl Context<'_, '_, '_, '_> {
             self.steps.purpose = Purpose::Sync;
             around(tables, arch, kind, false, &mut self.steps)?;
         }
-        Ok(())
+        if wide { self.take_apart(rd, out) } else { Ok(()) }
     }
 
     /// Operands that are the same for all instances: words and values of parameters, orders.

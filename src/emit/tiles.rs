@@ -9,6 +9,13 @@ use crate::map::Fragment;
 use crate::plan::End;
 use lanebook_tables::{ClassId, Operand, RegisterKind};
 
+/// Bits of the registers that tiles are counted in.
+const TILE_BITS: u16 = 32;
+
+fn single(reg: Reg, k: u16) -> Slot {
+    Slot::Reg { class: reg.class.0 as u8, count: 1, first: reg.first.wrapping_add(k) }
+}
+
 impl Context<'_, '_, '_, '_> {
     /// A fresh register of a class that holds a number.
     pub(super) fn filled(&mut self, class: ClassId, value: i64) -> Result<Reg, EmitError> {
@@ -68,6 +75,37 @@ impl Context<'_, '_, '_, '_> {
         Ok(copy)
     }
 
+    /// The same for an operand of a product, whose class may have registers that hold two of the tile's.
+    pub(super) fn taken(&mut self, op: Op, reg: Reg, operand: &Operand<'_>) -> Result<Reg, EmitError> {
+        if !self.machine.is_twice(operand.class, reg.class) || operand.also.contains(&reg.class) {
+            return self.suited(op, reg, operand);
+        }
+        let (atom, [low, high]) = self.machine.joins(operand.class, reg.class).ok_or(StepError::NoAtom(Missing::Move(operand.class)))?;
+        let wide = self.steps.tuple(operand.class, reg.count / 2)?;
+        let purpose = core::mem::replace(&mut self.steps.purpose, Purpose::Fill);
+        for k in 0..u16::from(wide.count) {
+            let mut args = [single(wide, k); 3];
+            for (number, part) in [(low, 0), (high, 1)] {
+                *args.get_mut(usize::from(number)).ok_or(EmitError::Unplanned(op))? = single(reg, k.wrapping_mul(2).wrapping_add(part));
+            }
+            self.steps.append(atom, &args)?;
+        }
+        self.steps.purpose = purpose;
+        Ok(wide)
+    }
+
+    /// Takes wide registers apart into those of a tile.
+    pub(super) fn take_apart(&mut self, wide: Reg, to: Reg) -> Result<(), EmitError> {
+        let atom = self.machine.parts(to.class, wide.class).ok_or(StepError::NoAtom(Missing::Move(to.class)))?;
+        let purpose = core::mem::replace(&mut self.steps.purpose, Purpose::Fill);
+        for k in 0..u16::from(wide.count) {
+            let low = k.wrapping_mul(2);
+            self.steps.append(atom, &[single(to, low), single(to, low.wrapping_add(1)), single(wide, k)])?;
+        }
+        self.steps.purpose = purpose;
+        Ok(())
+    }
+
     /// Registers for the tile that a loop carries, holding its start.
     pub(super) fn start_carried(&mut self, op: Op, init: Value, argument: Value) -> Result<(), EmitError> {
         if self.plan.in_tensor(self.program, argument).is_some() {
@@ -105,6 +143,7 @@ impl Context<'_, '_, '_, '_> {
                 if let End::Registers(index) = end
                     && self.plan.fragments.get(usize::from(index)).is_some_and(|f| f.value == value)
                     && let Some(class) = operand_class(p.product.atom, number)
+                    && self.machine.isa.classes.get(class.index()).is_some_and(|c| c.bits <= TILE_BITS)
                 {
                     return Ok(class);
                 }

@@ -2,7 +2,7 @@
 #![allow(missing_docs)]
 
 use lanebook_kernels::maps::{kernel_maps, map_params};
-use lanebook_kernels::try_kernel_text;
+use lanebook_kernels::{Assembler, try_kernel_text};
 use lanebook_replay::{BankModel, Kernel, Launch, Memory, Param, run};
 
 const ARCHS: [&str; 12] = ["sm_80", "sm_89", "sm_90a", "sm_100a", "gfx908", "gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1200", "gfx1250", "gfx1251"];
@@ -46,6 +46,8 @@ fn wrong(arch: &str, source: &str, text: &str, (m, n, k, t): (u32, u32, u32, u32
     let a: Vec<f32> = a.into_iter().map(|x| if unsigned[0] { x + 240.0 } else { x }).collect();
     let (b, bt) = if unsigned[1] { (b.iter().map(|x| x + 240.0).collect(), bt.iter().map(|x| x + 240.0).collect()) } else { (b, bt) };
     let mut add = |name: &str, v: &[f32]| match e {
+        "f64" => memory.add(name, v.iter().flat_map(|x| f64::from(*x).to_le_bytes()).collect()),
+        "tf32" => memory.add_f32(name, v),
         "i8" | "u8" => memory.add(name, v.iter().map(|x| *x as i32 as u8).collect()),
         "bf16" => memory.add_bf16(name, v),
         "f16" => memory.add_f16(name, v),
@@ -55,7 +57,14 @@ fn wrong(arch: &str, source: &str, text: &str, (m, n, k, t): (u32, u32, u32, u32
     let halves = source.contains("%C: memref<?x?xf16");
     let seven = vec![7.0; (m * n) as usize];
     let ints = source.contains("%C: memref<?x?xi32");
-    let ic = if halves { memory.add_f16("C", &seven) } else { memory.add_f32("C", &seven) };
+    let wide = source.contains("%C: memref<?x?xf64");
+    let ic = if wide {
+        memory.add("C", seven.iter().flat_map(|x| f64::from(*x).to_le_bytes()).collect())
+    } else if halves {
+        memory.add_f16("C", &seven)
+    } else {
+        memory.add_f32("C", &seven)
+    };
     let matrix = |id, r: u32, c: u32| [Param::Buffer(id), Param::U32(r), Param::U32(c), Param::U32(c)];
     let (br, bc) = if turned { (n, depth) } else { (depth, n) };
     let mut params = Vec::new();
@@ -68,7 +77,8 @@ fn wrong(arch: &str, source: &str, text: &str, (m, n, k, t): (u32, u32, u32, u32
     let dynamic = if text.contains(".extern .shared") { 220 << 10 } else { 0 };
     let launch = Launch { dynamic_shared: dynamic, ..Launch::new(t, params).banks(BankModel::none()) };
     run(&kernel, &launch, &mut memory).map_err(|f| f.to_string())?;
-    let c = match (halves, ints) {
+    let c: Vec<f32> = match (halves, ints) {
+        _ if wide => memory.bytes(ic).as_chunks::<8>().0.iter().map(|x| f64::from_le_bytes(*x) as f32).collect(),
         (true, _) => memory.f16s(ic),
         (_, true) => memory.u32s(ic).into_iter().map(|n| n as i32 as f32).collect(),
         _ => memory.f32s(ic),
@@ -181,4 +191,32 @@ fn products_of_bytes_are_right() {
         }
     }
     assert!(done >= 28, "{done}");
+}
+
+/// Products of f64, whose registers hold two of a tile's on NVIDIA's machines, and of tf32 where the program asks for it.
+#[test]
+fn products_of_wide_elements_are_right() {
+    let mut done = 0;
+    for arch in ARCHS {
+        for (e, shape, turned) in
+            [("f64", (32, 32, 16, 64), false), ("f64", (16, 16, 16, 128), true), ("tf32", (32, 32, 16, 64), true), ("tf32", (32, 64, 32, 128), false)]
+        {
+            let source = program(shape, e, turned);
+            let source = if e == "f64" { source.replace("f32", "f64") } else { source };
+            let text = match try_kernel_text(&source, arch) {
+                Ok(text) => text,
+                Err(why) if arch.starts_with("gfx") && why.contains("NoMatrixAtom") => continue,
+                Err(why) => panic!("{arch} {e} {shape:?}: {why}"),
+            };
+            if e == "tf32" && text.contains("xf32") {
+                // CDNA3's are not modelled.
+                continue;
+            }
+            Assembler::of(arch).assemble(&text, arch).unwrap_or_else(|said| panic!("{arch}: {said}\n{text}"));
+            done += 1;
+            let bad = wrong(arch, &source, &text, shape, e, turned).unwrap_or_else(|fault| panic!("{arch} {e} {shape:?}: {fault}\n{text}"));
+            assert_eq!(bad, 0, "{arch} {e} {shape:?}\n{text}");
+        }
+    }
+    assert!(done >= 16, "{done}");
 }

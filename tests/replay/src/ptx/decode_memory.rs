@@ -149,6 +149,14 @@ pub(super) fn mma(w: &mut Words<'_>, o: &[Operand]) -> Decoded<Op> {
         return Err("expected four type suffixes".to_string());
     }
     let (d_ty, a, b, c_ty) = (w.ty()?, w.element()?, w.element()?, w.ty()?);
+    if [d_ty, a, b, c_ty] == [Ty::F64; 4] && ((m, k) == (8, 4) || m == 16 && [4, 8, 16].contains(&k)) {
+        let (d, a, b, c) = (regs(&o[0])?, srcs(&o[1])?, srcs(&o[2])?, srcs(&o[3])?);
+        let want = [m * 8 / 32, m * k / 32, k * 8 / 32, m * 8 / 32].map(|n| n as usize);
+        if [d.len(), a.len(), b.len(), c.len()] != want {
+            return Err(format!("expected {want:?} registers"));
+        }
+        return Ok(Op::MmaF64 { shape: [m, 8, k], d, a, b, c });
+    }
     let known = match (a, b, d_ty) {
         (Ty::S(8) | Ty::U(8), Ty::S(8) | Ty::U(8), Ty::S(32)) if m == 8 => k == 16,
         _ if m == 8 => false,

@@ -153,6 +153,42 @@ impl Warp {
         Ok(())
     }
 
+    /// With g = lane / 4 and t = lane % 4: register i of A holds row g + 8(i & 1), column t + 4(i >> 1), of B row t + 4i, column g, of C row
+    /// g + 8(i >> 1), column 2t + (i & 1).
+    pub(super) fn multiply_f64(&mut self, m: &mut Machine<'_, '_>, shape: [u32; 3], d: &[Reg], [a, b, c]: [&[Src]; 3], on: u32) -> Run<()> {
+        self.full(on, "mma")?;
+        let (mut left, mut right) = (vec![[0f64; 16]; shape[2] as usize], vec![[0f64; 8]; shape[2] as usize]);
+        let (mut a_tags, mut b_tags) = (Vec::new(), Vec::new());
+        for lane in 0..LANES {
+            let (g, t) = (lane / 4, lane % 4);
+            for (i, reg) in a.iter().enumerate() {
+                let cell = self.get(m, lane, *reg)?;
+                left[t + 4 * (i >> 1)][g + 8 * (i & 1)] = f64::from_bits(cell.value);
+                a_tags.push(cell.tags[0]);
+            }
+            for (i, reg) in b.iter().enumerate() {
+                let cell = self.get(m, lane, *reg)?;
+                right[t + 4 * i][g] = f64::from_bits(cell.value);
+                b_tags.push(cell.tags[0]);
+            }
+        }
+        let mut results = Vec::new();
+        for lane in 0..LANES {
+            for (i, reg) in c.iter().enumerate() {
+                let (row, col) = (lane / 4 + 8 * (i >> 1), 2 * (lane % 4) + (i & 1));
+                let sum: f64 = left.iter().zip(&right).map(|(x, y)| x[row] * y[col]).sum();
+                results.push((lane, d[i], f64::from_bits(self.get(m, lane, *reg)?.value) + sum));
+            }
+        }
+        for (lane, reg, value) in results {
+            self.set(lane, reg, Cell::plain(value.to_bits()));
+        }
+        let site = self.site(m);
+        let (line, block, warp) = (site.line, site.block, site.warp);
+        m.world.recorder.matrix(MatrixEvent { line, block, warp, shape, element_bits: 64, a: a_tags, b: b_tags, lanes: LANES as u32 });
+        Ok(())
+    }
+
     /// Hands each element (lane, index, elements a register, value) to `put`; returns the tags.
     fn gather(&self, m: &Machine<'_, '_>, regs: &[Src], ty: Ty, mut put: impl FnMut(u32, u32, u32, f64)) -> Run<Vec<Tag>> {
         let bits = ty.bits();

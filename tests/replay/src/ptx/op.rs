@@ -327,6 +327,14 @@ pub(super) enum Op {
         src: Src,
     },
     Scaled(Box<super::scaled::Scaled>),
+    /// A product of f64.
+    MmaF64 {
+        shape: [u32; 3],
+        d: Vec<Reg>,
+        a: Vec<Src>,
+        b: Vec<Src>,
+        c: Vec<Src>,
+    },
     Mma {
         form: MmaForm,
         d: Vec<Reg>,

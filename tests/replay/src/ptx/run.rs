@@ -243,6 +243,7 @@ impl Warp {
             Op::LdMatrix { dst, form, addr } => self.load_matrix(m, dst, *form, *addr, on)?,
             Op::StMatrix { src, form, addr } => self.store_matrix(m, src, *form, *addr, on)?,
             Op::MovMatrix { dst, src } => self.transpose(m, *dst, *src, on)?,
+            Op::MmaF64 { shape, d, a, b, c } => self.multiply_f64(m, *shape, d, [a, b, c], on)?,
             Op::Mma { form, d, a, b, c } => self.multiply(m, *form, d, [a, b, c], None, on)?,
             Op::Scaled(s) => {
                 let factors = s.factors(self, m)?;
