@@ -94,6 +94,7 @@ impl Context<'_, '_, '_, '_> {
         let blocks = plan.fit.count().checked_div(rows).ok_or(refuse)?;
         let each = rows.saturating_mul(u32::from(loaded)).max(1);
         let most = (TUPLES as u32).checked_div(rows).unwrap_or(1).min(BATCH.checked_div(each).unwrap_or(1)).max(1);
+        let most = self.in_flight(each, most);
         let mut tuples: heapless::Vec<Reg, TUPLES> = heapless::Vec::new();
         let mut out: heapless::Vec<Reg, TUPLES> = heapless::Vec::new();
         let mut done = 0u32;

@@ -244,7 +244,7 @@ impl Context<'_, '_, '_, '_> {
                 let mut done = 0u32;
                 while done < plan.fit.count() {
                     stage.clear();
-                    let batch = (plan.fit.count().saturating_sub(done)).min(16);
+                    let batch = (plan.fit.count().saturating_sub(done)).min(self.in_flight(count.into(), 16));
                     for k in 0..batch {
                         let reg = self.steps.tuple(class, count)?;
                         stage.push(reg).map_err(|_| EmitError::Capacity { capacity: 64 })?;

@@ -38,7 +38,7 @@ pub(crate) enum Thrift {
     Depth,
     /// Also by blocks, and outer steps of global tiles by a scalar base.
     Most,
-    /// Both operands by blocks, of which some are loaded again and again.
+    /// Both operands by blocks, of which some are loaded again and again; and copies with few registers on the way.
     Blocks,
 }
 
@@ -78,6 +78,8 @@ impl Thrift {
     }
 }
 
+/// Registers of a copy on the way, where registers are short.
+const FEW: u32 = 8;
 /// Bits that count slices, where all bits from the lowest on do.
 const TOP: u8 = 16;
 
@@ -115,6 +117,14 @@ impl Context<'_, '_, '_, '_> {
     pub(super) fn is_sliced(&self, op: Op) -> bool {
         let left = |sliced: Sliced| sliced.load == op || sliced.way.contains(&Some(op));
         self.plan.products.iter().any(|p| (0..2).any(|side| self.sliced(p.op, side).is_some_and(left)))
+    }
+
+    /// How many parts of so many registers each a copy has on the way at once: `most`, unless registers are short.
+    pub(super) fn in_flight(&self, registers: u32, most: u32) -> u32 {
+        if self.thrift < Thrift::Blocks {
+            return most;
+        }
+        FEW.checked_div(registers).unwrap_or(1).max(1).min(most)
     }
 
     /// The load that operand `side` of a product comes from unchanged, and the renamings on the way; `None` if anything

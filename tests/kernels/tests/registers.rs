@@ -43,7 +43,8 @@ fn tiles_piece_by_piece() {
 /// Both inputs block by block, one of them more than once: nearly all registers are the sum's.
 #[test]
 fn blocks_again_and_again() {
-    let cases: [(&str, Shape); 3] = [("gfx1100", (192, 128, 32, 128)), ("gfx1250", (80, 80, 32, 32)), ("gfx1100", (80, 80, 32, 32))];
+    let cases: [(&str, Shape); 4] =
+        [("gfx1200", (128, 224, 64, 128)), ("gfx1100", (192, 128, 32, 128)), ("gfx1250", (80, 80, 32, 32)), ("gfx1100", (80, 80, 32, 32))];
     let mut again = 0;
     for (arch, shape) in cases {
         let source = multiplied(shape);
