@@ -266,8 +266,11 @@ impl Chooser<'_, '_, '_, '_> {
     fn settle_allocs(&mut self) -> Result<(), PlanError> {
         for index in 0..self.plan.allocs.len() {
             let op = self.plan.allocs.get(index).and_then(|a| self.program.def_op(a.value));
-            let found = self.best_layout(index, op.filter(|_| self.plan.losers.capacity() > 0), u32::MAX)?;
-            let (layout, _) = found.ok_or(PlanError::UnknownArch)?;
+            let reasons = self.plan.losers.capacity() > 0;
+            let layout = match self.kept_layout(index).filter(|_| !reasons) {
+                Some(layout) => layout,
+                None => self.best_layout(index, op.filter(|_| reasons), u32::MAX)?.ok_or(PlanError::UnknownArch)?.0,
+            };
             let for_units = self.is_unit_tile(index);
             // A unit copies whole pieces of a tile of scales, whether the tile fills the last or not.
             let scales = self.units.iter().any(|u| usize::from(u.alloc) == index && u.scales.is_some());

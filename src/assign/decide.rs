@@ -192,15 +192,17 @@ impl Chooser<'_, '_, '_, '_> {
             let limit = if reasons || best.is_none() || program.scales(op).is_some() { u32::MAX } else { least.saturating_sub(base) };
             // Results that become narrower are packed, or, where no instruction can store them so, take a register each.
             let mut way = (false, 0u8);
+            let mut once = true;
             let mut cost = self.price_product(&given, &product, [a, b, c, d], way, limit);
             if matches!(cost, Err(PlanError::NoMover { .. })) && self.plan.fragments.iter().any(|f| f.fragment.shape.bits < product.c.shape.bits) {
                 self.plan.fragments.truncate(mark);
-                way.0 = true;
+                (way.0, once) = (true, false);
                 cost = self.price_product(&given, &product, [a, b, c, d], way, limit);
             }
             self.plan.fragments.truncate(mark);
             // Scales that share registers, or do not: whatever is cheapest.
             for scales in 1..if program.scales(op).is_some() && product.tensor.is_none() { SCALE_WAYS } else { 1 } {
+                once = false;
                 let next = self.price_product(&given, &product, [a, b, c, d], (false, scales), limit);
                 self.plan.fragments.truncate(mark);
                 let better = match (next, cost) {
@@ -224,6 +226,7 @@ impl Chooser<'_, '_, '_, '_> {
                                 self.plan.lose(Loser { op, what, why: Reject::Dearer, cost });
                             }
                             best = Some((product, cost, way));
+                            self.keep_layouts(once);
                         }
                     }
                 }
@@ -372,6 +375,7 @@ impl Chooser<'_, '_, '_, '_> {
                         self.plan.lose(Loser { op, what: Candidate::Blocked(vector), why: Reject::Dearer, cost });
                     }
                     best = Some((FragmentPlan { value, fragment }, vector, cost));
+                    self.keep_layouts(true);
                 }
                 (Err(e), _) => {
                     why = e;

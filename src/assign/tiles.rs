@@ -78,6 +78,10 @@ pub struct Tile {
     key: Option<(u64, u16)>,
     /// The cost under the cheapest layout.
     cost: u32,
+    /// What was asked last, as bits of movements and of units, and the cheapest layout's number.
+    asked: Option<((u64, u16), u16)>,
+    /// The same for what was decided last.
+    decided: Option<((u64, u16), u16)>,
 }
 
 /// What all copies of a shared tile cost under one layout: nothing else that is decided changes it.
@@ -131,7 +135,7 @@ impl Chooser<'_, '_, '_, '_> {
                 let _ = self.copies.push(Copies::default());
             }
             let copies = u16::try_from(first).ok().filter(|_| has_room).unwrap_or(NO_LAYOUT);
-            if self.tiles.push(Tile { warm: NO_LAYOUT, key: None, cost: 0, copies }).is_err() {
+            if self.tiles.push(Tile { warm: NO_LAYOUT, key: None, cost: 0, copies, asked: None, decided: None }).is_err() {
                 return;
             }
         }
@@ -153,21 +157,26 @@ impl Chooser<'_, '_, '_, '_> {
 
     /// The known movements of a shared tile and the units that read it, as bits, if all that they depend on is settled.
     fn settled_key(&self, index: usize) -> Option<(u64, u16)> {
+        self.key(index, self.settled)
+    }
+
+    /// The same, if all depends on so many distributions and units only.
+    fn key(&self, index: usize, settled: (usize, usize)) -> Option<(u64, u16)> {
         let (mut moves, mut units) = (0u64, 0u16);
         for (k, unit) in self.units.iter().enumerate().filter(|(_, unit)| usize::from(unit.alloc) == index) {
             let _ = unit;
-            units |= 1u16.checked_shl(u32::try_from(k).ok()?).filter(|_| k < self.settled.1)?;
+            units |= 1u16.checked_shl(u32::try_from(k).ok()?).filter(|_| k < settled.1)?;
         }
         for (k, movement) in self.movements.iter().enumerate() {
             if touches_shared(movement) != Some(index) || !self.is_known(movement) {
                 continue;
             }
             let is_settled = |end: &MovementEnd| match end {
-                MovementEnd::Registers(v) => self.plan.fragment_of(*v).is_some_and(|(k, _)| usize::from(k) < self.settled.0),
+                MovementEnd::Registers(v) => self.plan.fragment_of(*v).is_some_and(|(k, _)| usize::from(k) < settled.0),
                 _ => true,
             };
-            let settled = [movement.from, movement.to].iter().all(is_settled);
-            moves |= 1u64.checked_shl(u32::try_from(k).ok()?).filter(|_| settled)?;
+            let is_settled = [movement.from, movement.to].iter().all(is_settled);
+            moves |= 1u64.checked_shl(u32::try_from(k).ok()?).filter(|_| is_settled)?;
         }
         Some((moves, units))
     }
@@ -270,16 +279,31 @@ impl Chooser<'_, '_, '_, '_> {
                 }
             }
         }
-        if is_free
-            && best.is_some()
-            && let Some(tile) = self.tiles.get_mut(index)
-        {
-            tile.warm = u16::try_from(best_number).unwrap_or(NO_LAYOUT);
+        if is_free && best.is_some() {
+            let number = u16::try_from(best_number).unwrap_or(NO_LAYOUT);
+            let asked = self.key(index, (usize::MAX, usize::MAX)).map(|key| (key, number));
+            if let Some(tile) = self.tiles.get_mut(index) {
+                (tile.warm, tile.asked) = (number, asked);
+            }
         }
         match best {
             None if !capped => Err(failure.unwrap_or(PlanError::UnknownArch)),
             found => Ok(found),
         }
+    }
+
+    /// What was asked last is the cheapest so far: its layouts are kept. Nothing is, where more than one way was asked for (`once` is not).
+    pub(super) fn keep_layouts(&mut self, once: bool) {
+        for tile in self.tiles.iter_mut() {
+            tile.decided = tile.asked.filter(|_| once);
+        }
+    }
+
+    /// The cheapest layout of a tile, where it is known from what was decided last.
+    pub(super) fn kept_layout(&self, index: usize) -> Option<SharedLayout> {
+        let shape = self.plan.allocs.get(index)?.shape;
+        let (key, number) = self.tiles.get(index)?.decided.filter(|(_, number)| *number != NO_LAYOUT)?;
+        self.free_layout(index, usize::from(number), shape).filter(|_| self.key(index, (usize::MAX, usize::MAX)) == Some(key))
     }
 
     /// How many layouts [`Self::boxed_layout`] counts for a tile: none where no copy through a tensor map could bring it, or take it away.
