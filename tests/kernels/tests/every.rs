@@ -27,13 +27,9 @@ const REFUSED: [(&str, &[&str], &str); 8] = [
     // No products of eight-bit floats before Ada, CDNA3 and RDNA4; CDNA3's are of another type.
     ("gemm_fp8.tile", &["sm_75", "sm_80", "sm_86", "sm_87"], "Plan(NoMatrixAtom("),
     ("gemm_fp8.tile", &["gfx1030", "gfx1100", "gfx1150", "gfx1151", "gfx908", "gfx90a", "gfx942"], "Plan(NoMatrixAtom("),
-    // No block scales, or (gfx125x) no stated place of the scales for these elements.
+    // No block scales.
     ("gemm_mxfp8.tile", &["sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_103", "sm_110", "sm_120", "sm_121"], "Plan(Unscaled {"),
-    (
-        "gemm_mxfp8.tile",
-        &["gfx1030", "gfx1100", "gfx1150", "gfx1151", "gfx1200", "gfx1201", "gfx1250", "gfx1251", "gfx908", "gfx90a", "gfx942"],
-        "Plan(Unscaled {",
-    ),
+    ("gemm_mxfp8.tile", &["gfx1030", "gfx1100", "gfx1150", "gfx1151", "gfx1200", "gfx1201", "gfx908", "gfx90a", "gfx942"], "Plan(Unscaled {"),
 ];
 
 /// A text and the tensor maps that it takes.
