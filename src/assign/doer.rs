@@ -1,7 +1,7 @@
 //! The instruction that does an elementwise operation: asked when tiles are given their registers, and when it is emitted.
 
 use crate::plan::LanePlan;
-use lanebook_tables::{Arch, Atom, AtomId, Dtype, DtypeId, LaneXor, Role, Tables};
+use lanebook_tables::{Arch, Atom, AtomId, Does, Dtype, DtypeId, LaneXor, Role, Tables};
 
 /// Joins elements that have a register each to whole registers: what [`doer`] is asked for where nothing packs by itself.
 pub(crate) const PACK: &str = "pack";
@@ -33,18 +33,21 @@ pub(crate) fn doer<'t>(
     })
 }
 
+/// Of the atoms of an architecture that do something as `how` wants it the one that issues soonest, and what `how` says of it.
+fn cheapest<'t, T>(tables: &'t Tables<'t>, arch: &Arch<'t>, how: impl Fn(&Does<'t>) -> Option<T>) -> Option<(AtomId, &'t Atom<'t>, T)> {
+    let able = arch.atoms.iter().filter(|a| a.native).filter_map(|a| {
+        let atom = tables.atom(a.atom)?;
+        Some((a.atom, atom, how(atom.does?)?))
+    });
+    able.min_by_key(|(_, atom, _)| atom.cost.issue)
+}
+
 /// What the table calls an exchange between lanes.
 const EXCHANGE: &str = "exchange";
 
 /// The cheapest exchange between lanes whose numbers differ in `mask`, and how it names them; `None` where only memory joins such lanes.
 pub(crate) fn lane_exchange<'t>(tables: &'t Tables<'t>, arch: &Arch<'t>, mask: u8) -> Option<(AtomId, &'t Atom<'t>, &'t LaneXor<'t>)> {
-    let able = arch.atoms.iter().filter(|a| a.native).filter_map(|a| {
-        let atom = tables.atom(a.atom)?;
-        let does = atom.does.filter(|d| d.op == EXCHANGE)?;
-        let how = does.lanes.iter().find(|l| l.masks.0 <= mask && mask <= l.masks.1)?;
-        Some((a.atom, atom, how))
-    });
-    able.min_by_key(|(_, atom, _)| atom.cost.issue)
+    cheapest(tables, arch, |does| does.lanes.iter().find(|l| does.op == EXCHANGE && l.masks.0 <= mask && mask <= l.masks.1))
 }
 
 /// What the table calls an exchange between lanes whose numbers stand in a register, where reductions have better ones.
@@ -59,13 +62,8 @@ pub(crate) fn lane_mover<'t>(tables: &'t Tables<'t>, arch: &Arch<'t>, plan: &Lan
     if fixed.is_some() {
         return fixed;
     }
-    let able = arch.atoms.iter().filter(|a| a.native).filter_map(|a| {
-        let atom = tables.atom(a.atom)?;
-        let does = atom.does.filter(|d| d.op == GATHER || d.op == EXCHANGE)?;
-        let how = does.lanes.iter().find(|l| l.by.is_some() && far <= l.masks.1)?;
-        Some((a.atom, atom, how))
-    });
-    able.min_by_key(|(_, atom, _)| atom.cost.issue)
+    let moves = |op: &str| op == GATHER || op == EXCHANGE;
+    cheapest(tables, arch, |does| does.lanes.iter().find(|l| moves(does.op) && l.by.is_some() && far <= l.masks.1))
 }
 
 /// The instruction that makes a register of any bytes of two.
@@ -81,12 +79,8 @@ pub(crate) struct ChooseBytes<'t> {
 
 /// The cheapest choice of bytes of an architecture.
 pub(crate) fn choose_bytes<'t>(tables: &'t Tables<'t>, arch: &Arch<'t>) -> Option<ChooseBytes<'t>> {
-    let able = arch.atoms.iter().filter(|a| a.native).filter_map(|a| {
-        let atom = tables.atom(a.atom)?;
-        let does = atom.does.filter(|d| d.op == CHOOSE && d.selector > 0 && d.uses.len() == 3)?;
-        Some(ChooseBytes { id: a.atom, atom, bits: does.selector })
-    });
-    able.min_by_key(|c| c.atom.cost.issue)
+    let bits = |does: &Does<'_>| (does.op == CHOOSE && does.selector > 0 && does.uses.len() == 3).then_some(does.selector);
+    cheapest(tables, arch, bits).map(|(id, atom, bits)| ChooseBytes { id, atom, bits })
 }
 
 /// Whether an operation is done at all: by one atom for each share of an operand register, which may leave the packing of its results to another.
