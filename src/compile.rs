@@ -354,37 +354,46 @@ pub fn plan<'s>(tables: &Tables<'_>, arch: ArchId, program: &mut Program<'_, '_>
     let function = program.functions().next().ok_or(Error::NoFunction)?;
     let Scratch { mut workspace, pools, room } = scratch;
     let mut plan = pools.plan(arch);
-    decide(tables, program, function, &mut plan, &mut workspace)?;
+    decide(tables, program, function, &mut plan, &mut workspace, &mut Inserted::default())?;
     Ok(Planned { plan, function, room })
 }
 
 /// Plans and emits the first function of a program; it may get conversions, as in [`plan`].
 ///
 /// # Errors
-/// Whatever keeps the plan or the emission from being made; where it is the plan, the program is as it was.
+/// Whatever keeps the plan or the emission from being made; the program is as it was.
 pub fn compile<'s>(tables: &Tables<'_>, arch: ArchId, program: &mut Program<'_, '_>, mut scratch: Scratch<'s>) -> Result<Compiled<'s>, Error> {
     let function = program.functions().next().ok_or(Error::NoFunction)?;
     let mut plan = scratch.pools.plan(arch);
-    decide(tables, program, function, &mut plan, &mut scratch.workspace)?;
+    let mut inserted = Inserted::default();
+    decide(tables, program, function, &mut plan, &mut scratch.workspace, &mut inserted)?;
     // The room stays where it lies: a copy would lie under everything that emission calls.
-    let usage = match fill(tables, program, &plan, function, &mut scratch.room) {
+    let filled = match fill(tables, program, &plan, function, &mut scratch.room) {
         Err(error @ Error::Emit(EmitError::Step(StepError::Pool { .. }))) => {
-            refill(tables, program, &mut plan, function, (&mut scratch.workspace, &mut scratch.room), error)?
+            refill(tables, program, &mut plan, function, (&mut scratch.workspace, &mut scratch.room), error)
         }
-        found => found?,
+        found => found,
     };
+    let usage = filled.inspect_err(|_| inserted.take_back(program))?;
     Ok(Compiled { plan, steps: scratch.room.steps, patterns: scratch.room.patterns, params: scratch.room.params, usage, function })
 }
 
 /// Chooses and places. Where two uses of a tile want it distributed in different ways, a conversion is put between them.
 #[inline(always)]
-fn decide(tables: &Tables<'_>, program: &mut Program<'_, '_>, function: Op, plan: &mut Plan<'_>, workspace: &mut Workspace<'_>) -> Result<(), Error> {
-    let mut inserted = Inserted::default();
+fn decide(
+    tables: &Tables<'_>,
+    program: &mut Program<'_, '_>,
+    function: Op,
+    plan: &mut Plan<'_>,
+    workspace: &mut Workspace<'_>,
+    inserted: &mut Inserted,
+) -> Result<(), Error> {
     loop {
         let chosen = choose_and_place(tables, program, function, plan, workspace);
         let Err(error) = chosen else { return Ok(()) };
         if !inserted.mend(program, error) {
-            return Err(inserted.take_back(program, error).into());
+            inserted.take_back(program);
+            return Err(inserted.told(error).into());
         }
     }
 }
@@ -403,8 +412,10 @@ fn refill(
     if !sunk.sink(program, function) {
         return Err(error);
     }
-    let again = decide(tables, program, function, plan, workspace).and_then(|()| fill(tables, program, plan, function, room));
+    let mut inserted = Inserted::default();
+    let again = decide(tables, program, function, plan, workspace, &mut inserted).and_then(|()| fill(tables, program, plan, function, room));
     again.map_err(|_| {
+        inserted.take_back(program);
         sunk.take_back(program);
         error
     })

@@ -44,14 +44,18 @@ impl Inserted {
         value.and_then(|value| program.def_op(value)).is_some_and(|def| self.ops.contains(&def))
     }
 
-    /// Takes everything out again, and answers what the caller is to be told: of what is refused for want of a conversion, why it was at first.
-    pub(crate) fn take_back(&mut self, program: &mut Program<'_, '_>, last: PlanError) -> PlanError {
+    /// Takes everything out again.
+    pub(crate) fn take_back(&mut self, program: &mut Program<'_, '_>) {
         while let Some(op) = self.ops.pop() {
             if let (Some(to), Some(from)) = (program.result(op, 0), source(program, op)) {
                 let _ = program.replace_all_uses(to, from);
             }
             let _ = program.erase(op);
         }
+    }
+
+    /// What the caller is to be told: of what is refused for want of a conversion, why it was at first.
+    pub(crate) fn told(&self, last: PlanError) -> PlanError {
         match last {
             PlanError::Conflict { .. } | PlanError::NoMover { .. } => self.first.unwrap_or(last),
             _ => last,

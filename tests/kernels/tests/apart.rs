@@ -2,13 +2,11 @@
 //! conversion wherever two uses of a tile want it distributed in different ways; replayed on real numbers.
 #![allow(missing_docs)]
 
+use lanebook::TABLES;
 use lanebook::check;
+use lanebook::compile::{self, KernelStorage as Room, Storage, compile};
 use lanebook::ir::words;
-use lanebook::{TABLES, compile::KernelStorage as Room};
-use lanebook::{
-    compile::compile,
-    ir::{Options, SmallStorage, parse, verify},
-};
+use lanebook::ir::{Options, Plain, Program, SmallStorage, parse, print, verify};
 use lanebook_kernels::maps::{kernel_maps, map_params};
 use lanebook_replay::{BankModel, Kernel, Launch, Memory, Param, run};
 
@@ -163,4 +161,29 @@ fn attention_is_right_without_written_conversions() {
     println!("{put} conversions in {ran} kernels");
     assert!(failed.is_empty(), "{failed:#?}");
     assert!(put >= 10 && ran >= 20, "{put} conversions in {ran} kernels");
+}
+
+/// Where the kernel has no room after conversions were put into the program, they are taken out of it again.
+#[test]
+fn a_program_without_room_for_its_kernel_is_as_it_was() {
+    let source = program((32, 64, 32, 32, 128), "bf16", false);
+    let mut put = 0;
+    for arch in ARCHS {
+        put += kernel(&source, arch).unwrap_or_else(|e| panic!("{arch}: {e}")).1;
+        let mut pools = Box::new(SmallStorage::new());
+        let mut program = parse(pools.pools(), &TABLES, &source, Options::default()).expect("a program");
+        verify(&mut program).expect("a sound program");
+        let text = |program: &Program<'_, '_>| {
+            let mut out = String::new();
+            print(program, &Plain, &mut out).expect("a text");
+            out
+        };
+        let before = text(&program);
+        let mut room = Box::new(Storage::<64, 768, 1024, 0>::new());
+        let id = TABLES.arch_named(arch).expect("an architecture");
+        let refused = compile(&TABLES, id, &mut program, room.scratch()).map(|_| ());
+        assert!(matches!(refused, Err(compile::Error::Emit(_))), "{arch}: {refused:?}");
+        assert_eq!(text(&program), before, "{arch}");
+    }
+    assert!(put > 0);
 }

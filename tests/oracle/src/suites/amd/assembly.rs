@@ -76,7 +76,7 @@ fn spelled(line: &str) -> Vec<String> {
             format!("{line} op_sel:[0,0,0] op_sel_hi:[0,0,0]")
         };
     }
-    let defaults = [" cbsz:0 blgp:0", " matrix_a_fmt:0 matrix_b_fmt:0"];
+    let defaults = [" cbsz:0 blgp:0", " matrix_a_fmt:0 matrix_b_fmt:0", " neg_lo:[0,0,0]"];
     let more: Vec<String> = defaults.iter().map(|default| format!("{line}{default}")).collect();
     std::iter::once(line).chain(more).collect()
 }
