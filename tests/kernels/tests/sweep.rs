@@ -199,13 +199,14 @@ fn operations_of_the_tables() {
         let Some(does) = atom.does else { continue };
         // What moves between lanes has a word of its own, whatever operations are called.
         let Some(op) = TABLES.ops.iter().find(|op| op.name == does.op && does.lanes.is_empty()) else {
-            // Not operations of programs: what reductions and conversions move between lanes with, what joins the halves of a register, and what
-            // chooses bytes.
+            // Not operations of programs: what reductions and conversions move between lanes with, what joins the halves of a register and takes
+            // them apart, and what chooses bytes.
             match does.op {
                 "exchange" => assert!(!does.lanes.is_empty() && does.uses.len() == 1, "{}", atom.name()),
                 "gather" => assert!(does.uses.len() == 1 && does.lanes.iter().any(|l| l.by.is_some()), "{}", atom.name()),
                 "choose" => assert!(does.uses.len() == 3 && does.selector > 0 && does.selector * 4 <= 32, "{}", atom.name()),
                 "pack" => assert_eq!(does.uses.len(), 2, "{}", atom.name()),
+                "unpack" => assert_eq!(does.uses.len(), 1, "{}", atom.name()),
                 other => panic!("{}: {other}", atom.name()),
             }
             continue;
