@@ -51,6 +51,14 @@ fn attention_of(rows: u32, keys: u32, threads: u32) -> String {
 }
 
 /// A row in one lane's neighbours, in one warp, over two and over all warps; rows of three and five panels.
+/// The example for another shape, and its text, which the architecture's assembler takes.
+fn assembled_attention(arch: &str, rows: u32, keys: u32, threads: u32) -> (String, String) {
+    let source = attention_of(rows, keys, threads);
+    let text = try_kernel_text(&source, arch).unwrap_or_else(|e| panic!("{arch} {rows} {keys} {threads}: {e}\n{source}"));
+    Assembler::of(arch).assemble(&text, arch).unwrap_or_else(|said| panic!("{arch}: {said}\n{text}"));
+    (source, text)
+}
+
 #[test]
 fn layer_norm_of_other_shapes() {
     for (rows, cols, threads) in [(64, 32, 128), (16, 256, 128), (4, 2048, 256), (8, 512, 64), (8, 384, 128), (16, 640, 256), (24, 128, 128)] {
@@ -67,10 +75,8 @@ fn layer_norm_of_other_shapes() {
 #[test]
 fn attention_of_other_shapes() {
     for (rows, keys, threads) in [(128, 64, 128), (64, 32, 64), (128, 128, 256), (64, 128, 128)] {
-        let source = attention_of(rows, keys, threads);
         for arch in ["sm_80", "gfx942", "gfx950"] {
-            let text = try_kernel_text(&source, arch).unwrap_or_else(|e| panic!("{arch} {rows} {keys} {threads}: {e}\n{source}"));
-            Assembler::of(arch).assemble(&text, arch).unwrap_or_else(|said| panic!("{arch}: {said}\n{text}"));
+            let (_, text) = assembled_attention(arch, rows, keys, threads);
             let (wrong, _) =
                 attention(arch, (&text, &[]), threads, (rows, 64), rows, 2 * keys).unwrap_or_else(|f| panic!("{arch} {rows} {keys}: {f:?}\n{text}"));
             assert_eq!(wrong, 0, "{arch} {rows} {keys} {threads}\n{text}");
@@ -83,9 +89,7 @@ fn attention_of_other_shapes() {
 fn attention_by_a_unit() {
     let arch = "sm_90a";
     for (rows, keys, threads) in [(64, 64, 128), (128, 64, 256), (64, 128, 128)] {
-        let source = attention_of(rows, keys, threads);
-        let text = try_kernel_text(&source, arch).unwrap_or_else(|e| panic!("{rows} {keys} {threads}: {e}\n{source}"));
-        Assembler::of(arch).assemble(&text, arch).unwrap_or_else(|said| panic!("{said}\n{text}"));
+        let (source, text) = assembled_attention(arch, rows, keys, threads);
         let units: Vec<&str> = text.lines().filter(|l| l.contains("wgmma.mma_async")).collect();
         assert!(!text.contains("mma.sync") && !units.is_empty(), "{rows} {keys} {threads}\n{text}");
         // A from registers is a second list of them.
@@ -117,9 +121,7 @@ fn attention_by_a_unit() {
 fn attention_in_tensor_memory() {
     let arch = "sm_100a";
     for (rows, keys, threads) in [(64, 64, 128), (128, 64, 128), (64, 128, 128)] {
-        let source = attention_of(rows, keys, threads);
-        let text = try_kernel_text(&source, arch).unwrap_or_else(|e| panic!("{rows} {keys} {threads}: {e}\n{source}"));
-        Assembler::of(arch).assemble(&text, arch).unwrap_or_else(|said| panic!("{said}\n{text}"));
+        let (source, text) = assembled_attention(arch, rows, keys, threads);
         let units: Vec<&str> = text.lines().filter(|l| l.contains("tcgen05.mma")).collect();
         assert!(!text.contains("mma.sync") && !text.contains("st.shared"), "{rows} {keys} {threads}\n{text}");
         // A in tensor memory is a second address.
