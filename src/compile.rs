@@ -3,10 +3,12 @@
 use crate::assign::mover::Mover;
 use crate::assign::{Inserted, Sunk, Workspace};
 use crate::emit::step::{LoopSpan, Pattern, Step, StepError, Steps, Virtual};
-use crate::emit::{Address, Advance, Context, EmitError, Held, Index, Kernel, Lists, Lookup, Param, TextError, Thrift, parameters};
-use crate::expr::{Arena, Choice, ExprId, Node, Reg, SelectScratch, Selector, SimplifyScratch, Variable};
+use crate::emit::{Address, Advance, Context, EmitError, EmitPool, Held, Index, Kernel, Lists, Lookup, Param, TextError, Thrift, parameters};
+use crate::expr::{Arena, Choice, ExprError, ExprId, Node, Reg, SelectError, SelectScratch, Selector, SimplifyScratch, Variable};
 use crate::ir::{Op, Program};
+use crate::place::place_moved;
 use crate::plan::{AllocPlan, ExchangePlan, FragmentPlan, GlobalPlan, LanePlan, Loser, MapPlan, MovePlan, Plan, PlanError, ProductPlan};
+use crate::rewrite::RunError;
 use crate::room::choose_and_place;
 use core::fmt::Write;
 use heapless::{Vec, VecView};
@@ -23,8 +25,40 @@ pub enum Error {
     Emit(EmitError),
     /// The text sink refused.
     Text(TextError),
+    /// A list of emission is full.
+    Capacity {
+        /// Which.
+        pool: EmitPool,
+        /// How many it holds; the kernel needs more.
+        capacity: u32,
+        /// The operation that needed one more, where emission was at one.
+        op: Option<Op>,
+    },
     /// The program has no function to compile.
     NoFunction,
+}
+
+impl Error {
+    /// An error of emission, met at an operation.
+    fn emission(error: EmitError, op: Option<Op>) -> Self {
+        // What was being done when a list was full does not matter.
+        let cause = match error {
+            EmitError::Select(SelectError::Sink(step)) => EmitError::Step(step),
+            EmitError::Simplify(RunError::Graph(expr)) => EmitError::Expr(expr),
+            other => other,
+        };
+        let (pool, capacity) = match cause {
+            EmitError::Capacity { pool, capacity } | EmitError::Step(StepError::Capacity { pool, capacity }) => (pool, capacity),
+            EmitError::Step(StepError::Steps { capacity }) => (EmitPool::Steps, capacity),
+            EmitError::Step(StepError::Registers { capacity }) => (EmitPool::Tuples, capacity),
+            EmitError::Step(StepError::Patterns { capacity }) => (EmitPool::Patterns, capacity),
+            EmitError::Step(StepError::Loops { capacity }) => (EmitPool::Loops, capacity),
+            EmitError::Expr(ExprError::Nodes { capacity }) => (EmitPool::Nodes, u32::from(capacity)),
+            EmitError::Expr(ExprError::Variables { capacity }) => (EmitPool::Variables, u32::from(capacity)),
+            _ => return Self::Emit(cause),
+        };
+        Self::Capacity { pool, capacity, op }
+    }
 }
 
 impl From<PlanError> for Error {
@@ -34,7 +68,7 @@ impl From<PlanError> for Error {
 }
 impl From<EmitError> for Error {
     fn from(e: EmitError) -> Self {
-        Self::Emit(e)
+        Self::emission(e, None)
     }
 }
 impl From<TextError> for Error {
@@ -108,7 +142,8 @@ const fn record<P: AsRef<[T]>, T>(_: &P) -> usize {
 pub type KernelStorage = Storage<1536, 512, 1024, 0>;
 
 impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: usize> Storage<STEPS, TUPLES, NODES, LOSERS> {
-    /// Empty storage.
+    /// Empty storage: zeros alone, so that a static of it weighs nothing in an image, and zeroed memory is one. A compile writes
+    /// the side tables before it reads them.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -140,13 +175,13 @@ impl<const STEPS: usize, const TUPLES: usize, const NODES: usize, const LOSERS: 
             splats: Vec::new(),
             nodes: Vec::new(),
             variables: Vec::new(),
-            buckets: [ExprId::NONE; 256],
-            forward: [ExprId::NONE; NODES],
+            buckets: [ExprId(0); 256],
+            forward: [ExprId(0); NODES],
             uses: [0; NODES],
             counts: [0; NODES],
             work: Vec::new(),
             memo: [[None; 2]; NODES],
-            choice: [[Choice::NONE; 2]; NODES],
+            choice: [[Choice::EMPTY; 2]; NODES],
             registers: [None; crate::emit::MAX_VARIABLES],
         }
     }
@@ -368,7 +403,7 @@ pub fn compile<'s>(tables: &Tables<'_>, arch: ArchId, program: &mut Program<'_, 
     let mut inserted = Inserted::default();
     decide(tables, program, function, &mut plan, &mut scratch.workspace, &mut inserted)?;
     // The room stays where it lies: a copy would lie under everything that emission calls.
-    let filled = match fill(tables, program, &plan, function, &mut scratch.room) {
+    let filled = match fill_moved(tables, program, &mut plan, function, &mut scratch.room) {
         Err(error @ Error::Emit(EmitError::Step(StepError::Pool { .. }))) => {
             refill(tables, program, &mut plan, function, (&mut scratch.workspace, &mut scratch.room), error)
         }
@@ -413,12 +448,30 @@ fn refill(
         return Err(error);
     }
     let mut inserted = Inserted::default();
-    let again = decide(tables, program, function, plan, workspace, &mut inserted).and_then(|()| fill(tables, program, plan, function, room));
+    let again = decide(tables, program, function, plan, workspace, &mut inserted).and_then(|()| fill_moved(tables, program, plan, function, room));
     again.map_err(|_| {
         inserted.take_back(program);
         sunk.take_back(program);
         error
     })
+}
+
+/// Makes the steps of a plan. Where registers are too few, tiles get other places once, so that more loads can wait for the products that take them.
+#[inline(never)]
+fn fill_moved(
+    tables: &Tables<'_>,
+    program: &Program<'_, '_>,
+    plan: &mut Plan<'_>,
+    function: Op,
+    room: &mut Room<'_>,
+) -> Result<crate::emit::registers::Usage, Error> {
+    let filled = fill(tables, program, plan, function, room);
+    match filled {
+        Err(Error::Emit(EmitError::Step(StepError::Pool { .. }))) if place_moved(tables, program, plan) == Ok(true) => {
+            fill(tables, program, plan, function, room)
+        }
+        filled => filled,
+    }
 }
 
 /// Makes the steps of a plan.
@@ -428,7 +481,7 @@ fn fill(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>, functio
     let machine = tables.arch(plan.arch).ok_or(PlanError::UnknownArch)?;
     let isa = tables.isa(machine.isa).ok_or(PlanError::UnknownArch)?;
     if !parameters(tables, program, function, plan.maps, params) {
-        return Err(EmitError::Capacity { capacity: u32::try_from(params.capacity()).unwrap_or(u32::MAX) }.into());
+        return Err(EmitError::Capacity { pool: EmitPool::Params, capacity: u32::try_from(params.capacity()).unwrap_or(u32::MAX) }.into());
     }
     let lookup = Lookup { tables, arch: machine, isa };
     let mut thrift = Thrift::least(tables, isa, program, plan);
@@ -438,7 +491,7 @@ fn fill(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>, functio
         let error = match walked {
             Ok(()) => match crate::emit::registers::allocate(tables, isa, steps, tuples, patterns, loops) {
                 Ok(usage) => break usage,
-                Err(e) => Error::Emit(EmitError::Step(e)),
+                Err(e) => Error::from(EmitError::Step(e)),
             },
             Err(e) => e,
         };
@@ -510,7 +563,7 @@ fn walk(
         registers,
     );
     context.thrift = thrift;
-    Ok(context.function(function)?)
+    context.function(function).map_err(|error| Error::emission(error, Op::at(usize::from(context.steps.origin))))
 }
 
 impl Compiled<'_> {

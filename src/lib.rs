@@ -10,6 +10,7 @@ pub mod anchor;
 pub mod assign;
 pub mod check;
 pub mod compile;
+pub mod detail;
 pub mod emit;
 pub mod encoding;
 pub mod expr;

@@ -11,6 +11,15 @@ use lanebook_tables::{OpRole, Tables};
 /// Most shared tiles of a program.
 const MAX_TILES: usize = 64;
 
+/// How long tiles live.
+#[derive(Copy, Clone)]
+struct Lives {
+    /// Turns of loops are looked at.
+    in_turns: bool,
+    /// A tile lives until the product that loads it by itself, as far as it could.
+    moved: bool,
+}
+
 /// Sets every allocation's offset, and the segment's size and alignment.
 ///
 /// Tiles that a loop touches live through the loop. Where that takes more bytes than there are, a tile that every turn fills anew before it
@@ -19,18 +28,39 @@ const MAX_TILES: usize = 64;
 /// # Errors
 /// [`PlanError::SharedMemory`] when the architecture has less; the plan's offsets are then unspecified.
 pub fn place(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &mut Plan<'_>) -> Result<(), PlanError> {
-    match place_all(tables, program, plan, false) {
-        Err(PlanError::SharedMemory { .. }) => place_all(tables, program, plan, true),
+    place_for(tables, program, plan, false)
+}
+
+/// The same for loads that products may carry out by themselves: what such a load reads is nobody else's until then. Whether anything has another place.
+///
+/// # Errors
+/// As of [`place`]. Everything is then where it was.
+#[inline(never)]
+pub(crate) fn place_moved(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &mut Plan<'_>) -> Result<bool, PlanError> {
+    let places = |plan: &Plan<'_>| plan.allocs.iter().fold(0u64, |sum, a| sum.wrapping_mul(0x0100_0000_01b3).wrapping_add(u64::from(a.offset)));
+    if plan.exchanges.is_empty() {
+        return Ok(false);
+    }
+    let before = places(plan);
+    match place_for(tables, program, plan, true) {
+        Ok(()) => Ok(places(plan) != before),
+        Err(error) => place(tables, program, plan).and(Err(error)),
+    }
+}
+
+#[inline(never)]
+fn place_for(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &mut Plan<'_>, moved: bool) -> Result<(), PlanError> {
+    match place_all(tables, program, plan, Lives { in_turns: false, moved }) {
+        Err(PlanError::SharedMemory { .. }) => place_all(tables, program, plan, Lives { in_turns: true, moved }),
         placed => placed,
     }
 }
 
-/// The same with the lives of tiles in turns of loops looked at (`in_turns`), or not.
-fn place_all(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &mut Plan<'_>, in_turns: bool) -> Result<(), PlanError> {
+fn place_all(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &mut Plan<'_>, how: Lives) -> Result<(), PlanError> {
     let arch = tables.arch(plan.arch).ok_or(PlanError::UnknownArch)?;
     let mut lives: heapless::Vec<(usize, usize), MAX_TILES> = heapless::Vec::new();
     for number in 0..plan.allocs.len() {
-        let life = life(program, plan, number, in_turns);
+        let life = life(program, plan, number, how);
         lives.push(life).map_err(|_| PlanError::Capacity { pool: crate::plan::PlanPool::Allocs, capacity: MAX_TILES as u32 })?;
     }
     let (mut end, mut last) = (0u32, None);
@@ -186,29 +216,42 @@ fn follows(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>, k: u
 }
 
 /// Between which positions in program order a tile's bytes are its own.
-fn life(program: &Program<'_, '_>, plan: &Plan<'_>, number: usize, in_turns: bool) -> (usize, usize) {
+fn life(program: &Program<'_, '_>, plan: &Plan<'_>, number: usize, how: Lives) -> (usize, usize) {
     if let Some(exchange) = plan.exchanges.iter().find(|e| usize::from(e.alloc) == number) {
         // Only while the exchange is going on.
-        return match in_turns {
+        return match how.in_turns {
             true => within(program, exchange.op),
             false => span(program, exchange.op),
         };
     }
     let Some(value) = plan.allocs.get(number).map(|a| a.value) else { return (0, usize::MAX) };
     // What uses it, and the products that read it by themselves.
-    let users = || program.uses(value).filter_map(|place| program.user(place));
+    let direct = || program.uses(value).filter_map(|place| program.user(place));
+    let users = || direct().chain(direct().filter_map(|op| taker(program, op)).filter(|_| how.moved));
     let given = |p: &crate::plan::ProductPlan| {
         let copied = p.copied.into_iter().flatten().map(|copy| copy.given);
         p.shared.into_iter().flatten().chain(copied).any(|given| usize::from(given.alloc) == number)
     };
     let readers = || plan.products.iter().filter(|p| given(p)).map(|p| p.op);
-    if in_turns && let Some(life) = in_turn(program, plan, number, users().chain(readers())) {
+    if how.in_turns
+        && let Some(life) = in_turn(program, plan, number, users().chain(readers()))
+    {
         return life;
     }
     users().chain(readers()).fold((usize::MAX, 0usize), |life, user| {
         let (first, last) = span(program, user);
         (life.0.min(first), life.1.max(last))
     })
+}
+
+/// The product that could carry out a load by itself: it alone reads the tile, in the load's block.
+fn taker(program: &Program<'_, '_>, load: Op) -> Option<Op> {
+    let mut at = load;
+    while matches!(program.role(at), OpRole::Load | OpRole::Transpose | OpRole::Convert) {
+        let mut users = program.uses(program.result(at, 0)?).filter_map(|place| program.user(place));
+        at = users.next().filter(|user| program.block_of(*user) == program.block_of(load))?;
+    }
+    (program.role(at) == OpRole::Matrix).then_some(at)
 }
 
 /// The life of a tile of which nothing goes from one turn of its loop to the next: what touches it first writes all of it, in the

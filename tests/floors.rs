@@ -22,7 +22,7 @@ const ENGINE: &[&[&str]] = &[
     &["pipeline"],
     &["emit"],
     &["compile"],
-    &["check"],
+    &["check", "detail"],
 ];
 
 /// The algebra, from the ground up.

@@ -144,6 +144,8 @@ fn compile_some(mut sources: Sources, mut diagnostics: Diagnostics, mode: Mode, 
     checked(&model, &mut diagnostics);
     let rules = rules::compile(&sources, &loaded, &model, &mut diagnostics);
     diagnostics.name("rules");
+    rules::does::check(&model, &rules.ops, &mut diagnostics);
+    diagnostics.name("words");
     if mode == Mode::Release {
         diagnostics.extend(numbered(&sources, &loaded, &model).named("ledger"));
         rules::certificate::check(&rules, &model, &mut diagnostics);

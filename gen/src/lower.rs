@@ -25,6 +25,14 @@ pub struct RulePart {
     pub op_names: t::NameMap<'static>,
 }
 
+impl RulePart {
+    /// The operation with this name or alias.
+    fn op_named(&self, name: &str) -> Option<t::OpId> {
+        let at = self.ops.iter().position(|op| op.name == name || op.aliases.slice().contains(&name))?;
+        u16::try_from(at).ok().map(t::OpId)
+    }
+}
+
 /// Leaks a list; an empty one costs nothing.
 pub fn list<T>(items: impl IntoIterator<Item = T>) -> &'static [T] {
     let items: Vec<T> = items.into_iter().collect();
@@ -60,7 +68,7 @@ pub fn lower(model: &HwModel, rules: &RulePart) -> t::Tables<'static> {
     t::Tables {
         isas: list(model.isas.iter().map(|i| isa(model, i))),
         archs: list(model.archs.iter().map(|a| arch(model, a))),
-        atoms: list(model.atoms.iter().map(|a| atom(model, a))),
+        atoms: list(model.atoms.iter().map(|a| atom(model, rules, a))),
         dtypes: list(model.dtypes.iter().map(|d| t::Dtype { name: text(&d.name), bits: d.bits, kind: d.kind })),
         ops: rules.ops,
         rules: rules.rules,
@@ -140,7 +148,7 @@ fn isa(model: &HwModel, isa: &model::Isa) -> t::Isa<'static> {
     }
 }
 
-fn atom(model: &HwModel, atom: &model::Atom) -> t::Atom<'static> {
+fn atom(model: &HwModel, rules: &RulePart, atom: &model::Atom) -> t::Atom<'static> {
     let number = |name: &str| atom.operand(name).unwrap_or(0);
     t::Atom {
         note: Some(one(t::AtomNote { name: text(&atom.name), stable: atom.stable, sources: shared(atom.sources.iter().copied()) })),
@@ -159,14 +167,15 @@ fn atom(model: &HwModel, atom: &model::Atom) -> t::Atom<'static> {
         matrix: atom.matrix.as_ref().map(|m| t::MatrixShape { m: m.m, n: m.n, k: m.k, a: m.a, b: m.b, c: m.c, d: m.d }),
         more: atom.more.as_ref().map(|m| one(more(m))),
         means: shared(atom.means.iter().copied()),
-        does: atom.does.as_ref().map(|does| {
-            one(t::Does {
-                op: text(&does.op),
+        // Without operations, as the sound part of wrong tables is, an atom does none of them.
+        does: atom.does.as_ref().and_then(|does| {
+            Some(one(t::Does {
+                op: crate::rules::does::word(&does.op, |name| rules.op_named(name))?,
                 uses: list(does.uses.iter().copied()),
                 lanes: list(does.lanes.iter().map(lane_xor)),
                 part: does.part,
                 selector: does.selector,
-            })
+            }))
         }),
         cost: atom.cost,
         counter: atom.counter.as_ref().map(|name| t::CounterUse { counter: counter_number(model, atom, name), unordered: atom.unordered }),

@@ -74,6 +74,8 @@ pub fn units(model: &HwModel) -> t::Units<'static> {
             publish: list(found.publish.iter().map(|step| crate::lower::sync_step(model, step))),
             expect: found.expect,
             wait: found.wait,
+            waits: found.waits,
+            announces: found.announces,
             most_bytes: fact.entry.most_bytes,
             status: fact.status,
             sources: list(fact.sources.iter().copied()),

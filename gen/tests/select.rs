@@ -24,6 +24,13 @@ fn name<'t>(tables: &Tables<'t>, id: lanebook_tables::AtomId) -> &'t str {
     tables.atom(id).unwrap_or_else(|| panic!("{id:?} is not in the tables")).name()
 }
 
+/// Whatever order a hash map's keys happen to have: the maps of two runs differ in it, in one process too.
+#[test]
+fn the_generated_source_is_the_same_twice() {
+    let [first, second] = [(); 2].map(|()| built("", None).rust());
+    assert!(first.len() > 1 << 20 && first == second, "{} and {} bytes", first.len(), second.len());
+}
+
 #[test]
 fn an_architecture_alone_is_what_it_was_among_others() {
     let all = built("", None).tables();

@@ -11,7 +11,7 @@ use crate::ir::{AttrValue, Def, Op, Quotient, Value, words};
 use crate::map::{MemoryMap, SharedLayout, TileShape, log2_exact};
 use crate::plan::{AllocPlan, Candidate, Flip, GlobalPlan, LEADS, Lead, Loser, PlanError, PlanPool, Reject};
 use lanebook_layout::PostMap;
-use lanebook_tables::{AtomId, OpRole, Space};
+use lanebook_tables::{AtomId, OpRole, OpWord, Space};
 
 impl Chooser<'_, '_, '_, '_> {
     /// Finds tiles and movements.
@@ -59,7 +59,8 @@ impl Chooser<'_, '_, '_, '_> {
         let (from, to) = (dtype(self.program.operand(op, 0)), dtype(self.program.result(op, 0)));
         let arity = self.program.operands(op).count();
         let setting = self.setting;
-        from.zip(to).is_some_and(|(from, to)| is_done(setting.tables, setting.arch, self.program.op_name(op), arity, from, to))
+        let word = self.program.decl_id(op).map(OpWord::Op);
+        from.zip(to).zip(word).is_some_and(|((from, to), word)| is_done(setting.tables, setting.arch, word, arity, from, to))
     }
 
     fn add(&mut self, op: Op, from: MovementEnd, to: MovementEnd) -> Result<(), PlanError> {

@@ -1,17 +1,14 @@
 //! The instruction that does an elementwise operation: asked when tiles are given their registers, and when it is emitted.
 
 use crate::plan::LanePlan;
-use lanebook_tables::{Arch, Atom, AtomId, Does, Dtype, DtypeId, LaneXor, Role, Tables};
-
-/// Joins elements that have a register each to whole registers: what [`doer`] is asked for where nothing packs by itself.
-pub(crate) const PACK: &str = "pack";
+use lanebook_tables::{Arch, Atom, AtomId, Does, Dtype, DtypeId, LaneXor, OpWord, Role, Tables};
 
 /// The atom that does an operation of `arity` operands of one element type, and how many operand registers make a result
 /// register: the one that takes the most at once. Where an operand register makes several result registers, the one for number `part` of them.
 pub(crate) fn doer<'t>(
     tables: &'t Tables<'t>,
     arch: &Arch<'t>,
-    op: &str,
+    op: OpWord,
     arity: usize,
     (from, to): (DtypeId, DtypeId),
     part: u8,
@@ -42,18 +39,10 @@ fn cheapest<'t, T>(tables: &'t Tables<'t>, arch: &Arch<'t>, how: impl Fn(&Does<'
     able.min_by_key(|(_, atom, _)| atom.cost.issue)
 }
 
-/// What the table calls an exchange between lanes.
-const EXCHANGE: &str = "exchange";
-
 /// The cheapest exchange between lanes whose numbers differ in `mask`, and how it names them; `None` where only memory joins such lanes.
 pub(crate) fn lane_exchange<'t>(tables: &'t Tables<'t>, arch: &Arch<'t>, mask: u8) -> Option<(AtomId, &'t Atom<'t>, &'t LaneXor<'t>)> {
-    cheapest(tables, arch, |does| does.lanes.iter().find(|l| does.op == EXCHANGE && l.masks.0 <= mask && mask <= l.masks.1))
+    cheapest(tables, arch, |does| does.lanes.iter().find(|l| does.op == OpWord::Exchange && l.masks.0 <= mask && mask <= l.masks.1))
 }
-
-/// What the table calls an exchange between lanes whose numbers stand in a register, where reductions have better ones.
-const GATHER: &str = "gather";
-/// What the table calls a choice of bytes of two registers.
-const CHOOSE: &str = "choose";
 
 /// The cheapest instruction that moves a register of a conversion between lanes, and how it names the lane that is read.
 pub(crate) fn lane_mover<'t>(tables: &'t Tables<'t>, arch: &Arch<'t>, plan: &LanePlan, word: u32) -> Option<(AtomId, &'t Atom<'t>, &'t LaneXor<'t>)> {
@@ -62,7 +51,8 @@ pub(crate) fn lane_mover<'t>(tables: &'t Tables<'t>, arch: &Arch<'t>, plan: &Lan
     if fixed.is_some() {
         return fixed;
     }
-    let moves = |op: &str| op == GATHER || op == EXCHANGE;
+    // Reductions have better ones than those whose lanes stand in a register.
+    let moves = |op: OpWord| op == OpWord::Gather || op == OpWord::Exchange;
     cheapest(tables, arch, |does| does.lanes.iter().find(|l| moves(does.op) && l.by.is_some() && far <= l.masks.1))
 }
 
@@ -79,12 +69,12 @@ pub(crate) struct ChooseBytes<'t> {
 
 /// The cheapest choice of bytes of an architecture.
 pub(crate) fn choose_bytes<'t>(tables: &'t Tables<'t>, arch: &Arch<'t>) -> Option<ChooseBytes<'t>> {
-    let bits = |does: &Does<'_>| (does.op == CHOOSE && does.selector > 0 && does.uses.len() == 3).then_some(does.selector);
+    let bits = |does: &Does<'_>| (does.op == OpWord::Choose && does.selector > 0 && does.uses.len() == 3).then_some(does.selector);
     cheapest(tables, arch, bits).map(|(id, atom, bits)| ChooseBytes { id, atom, bits })
 }
 
 /// Whether an operation is done at all: by one atom for each share of an operand register, which may leave the packing of its results to another.
-pub(crate) fn is_done(tables: &Tables<'_>, arch: &Arch<'_>, op: &str, arity: usize, from: DtypeId, to: DtypeId) -> bool {
+pub(crate) fn is_done(tables: &Tables<'_>, arch: &Arch<'_>, op: OpWord, arity: usize, from: DtypeId, to: DtypeId) -> bool {
     let bits = |id| tables.dtype(id).map_or(0, |d: &Dtype<'_>| d.bits);
     let has = |part| doer(tables, arch, op, arity, (from, to), part);
     (0..shares(bits(from), bits(to))).all(|part| has(part).is_some())

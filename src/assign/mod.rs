@@ -32,7 +32,7 @@ mod tiles;
 mod written;
 
 pub(crate) use apart::Inserted;
-pub(crate) use doer::{ChooseBytes, PACK, choose_bytes, doer, lane_exchange, lane_mover, shares};
+pub(crate) use doer::{ChooseBytes, choose_bytes, doer, lane_exchange, lane_mover, shares};
 pub(crate) use sunk::Sunk;
 
 pub use choose::{MAX_PRODUCTS, Movement, Staged, Workspace, choose};

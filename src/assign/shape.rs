@@ -2,7 +2,7 @@
 
 use crate::ir::{AttrValue, Op, Program, Value, words};
 use crate::map::{Fragment, Kept, TileShape};
-use lanebook_tables::OpRole;
+use lanebook_tables::{OpRole, OpWord};
 
 /// How a tile relates to a larger one.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -54,11 +54,12 @@ pub(crate) fn reduced(program: &Program<'_, '_>, op: Op) -> Option<Kept> {
 }
 
 /// The operation by which a reduction combines two elements.
-pub(crate) fn combiner<'p>(program: &'p Program<'_, '_>, op: Op) -> Option<&'p str> {
-    match program.attr(op, words::KIND)? {
-        AttrValue::Word(name) | AttrValue::Str(name) | AttrValue::Text(name) => Some(program.text(name)),
-        _ => None,
-    }
+pub(crate) fn combiner(program: &Program<'_, '_>, op: Op) -> Option<OpWord> {
+    let name = match program.attr(op, words::KIND)? {
+        AttrValue::Word(name) | AttrValue::Str(name) | AttrValue::Text(name) => program.text(name),
+        _ => return None,
+    };
+    program.tables().op_named(name).map(OpWord::Op)
 }
 
 /// How a broadcast's operand relates to its result.

@@ -82,7 +82,7 @@ fn chain(program: &Program<'_, '_>, product: Op, side: usize) -> Option<heapless
     while let Some(op) = at {
         behind |= op == outer;
         let writes = |op: Op| matches!(program.role(op), OpRole::Copy | OpRole::Store) && program.operand(op, 1) == Some(tile);
-        if !behind && writes(op) || op == outer && program.inside(op).any(writes) {
+        if writes(op) || program.inside(op).any(writes) {
             return None;
         }
         at = if behind { None } else { program.next(op) };

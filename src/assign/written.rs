@@ -76,7 +76,7 @@ fn read_tileas(text: &str, out: &mut Layout) -> Result<PostMap, Unwritable> {
 
 #[inline(never)]
 fn read_tirx(text: &str, out: &mut Layout) -> Result<PostMap, Unwritable> {
-    *out = tirx::parse(text, &WellKnown, &mut NoSyms).map_err(|_| Unwritable::Unreadable)?;
+    tirx::parse_into(text, &WellKnown, &mut NoSyms, out).map_err(|_| Unwritable::Unreadable)?;
     take_post(out)
 }
 

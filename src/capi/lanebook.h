@@ -6,6 +6,7 @@
  * Guarantees
  *   - Nothing is allocated. All room is the `scratch` that you lend; nothing is kept between calls, so calls with scratch of
  *     their own may run at the same time.
+ *   - No call needs more than 16 KiB of stack, and what your sink needs (x86-64, linked as below).
  *   - Nothing unwinds, aborts or recurses. What goes wrong is a code, and numbers in lb_error.
  *   - The sink is called only when the whole kernel has been made: on an error before that, nothing is written.
  *   - Texts are pointer and length in bytes, UTF-8, and need no zero at the end. A null pointer with length 0 is "".
@@ -55,16 +56,21 @@ enum lb_code {
  *
  * detail and numbers for LB_PARSE and LB_VERIFY: 1 something else is expected, 2 unknown operation, 3 unknown element type,
  * 4 undefined value, 5 defined twice (line of the first), 6 alias defined twice, 7 no such result (results), 8 number out of
- * range, 9 not closed, 10 attribute twice, 11 extent, 12 program too large (limit), 13 operands and 14 results (least, most,
- * found), 15 types (values, types), 16 regions (expected, found), 17 written type (operand), 18 not visible there (operand),
- * 19 kind of operand (operand), 20 kind of result (result), 21 extents (a, b), 22 ranks (a, b), 23 elements (a, b), 24 element
- * types, 25 types, 26 subscripts (rank, found), 27 values of a region (needed, found), 28 no terminator, 29 early terminator,
- * 30 attribute's value, 31 layout's text, 32 layout's size (layout, tile), 33 loop step, 34 constant, 35 scales (depth, blocks).
- * LB_PLAN: 1 threads (threads, wave, most), 2 unsupported operation, 3 extents, 4 element type, 5 operand not traced (operand),
+ * range, 9 not closed, 10 attribute twice, 11 extent, 12 program too large (limit), 13 operands (least; most; found), 14 results
+ * (least; most; found), 15 types (values; types), 16 regions (expected; found), 17 written type (operand), 18 not visible there
+ * (operand), 19 kind of operand (operand), 20 kind of result (result), 21 extents (a; b), 22 ranks (a; b), 23 elements (a; b),
+ * 24 element types, 25 types, 26 subscripts (rank; found), 27 values of a region (needed; found), 28 no terminator, 29 early
+ * terminator, 30 attribute's value, 31 layout's text, 32 layout's size (layout; tile), 33 loop step, 34 constant, 35 scales
+ * (depth; blocks), 36 alias that stands for itself, 37 layout in Triton's notation that is none, 38 handle of something erased,
+ * 39 erased but still used, 40 word that the tables lack, 41 in a place where it cannot stand, 42 record that is not a program's.
+ * LB_PLAN: 1 threads (threads; wave; most), 2 unsupported operation, 3 extents, 4 element type, 5 operand not traced (operand),
  * 6 no matrix instruction, 7 no instruction for a movement, 8 two distributions, 9 no distribution, 10 shared memory (bytes
- * needed, bytes there are), 11 room (capacity), 12 architecture, 13 no matrix instruction takes these scales.
+ * needed; bytes there are), 11 room (capacity), 12 architecture, 13 no matrix instruction takes these scales, 14 registers of one
+ * operand (fewest; most there can be), 15 written layout that cannot be kept to, 16 tensor memory (columns needed; those for
+ * scales; columns there are), 17 lanes of tensor memory that no warp reaches (warps; warps that reach all).
  * LB_EMIT: 1 steps or registers, 2 expressions, 3 simplification, 4 selection, 5 room (capacity), 6 unplanned operation,
- * 7 index, 8 carried value, 9 no rules, 10 constant. 0 = one that this version has no number for. */
+ * 7 index, 8 carried value, 9 no rules, 10 constant.
+ * A detail is never 0 with these codes, and its number is never reused. */
 typedef struct lb_error {
     uint32_t code;   /* enum lb_code */
     uint32_t detail;

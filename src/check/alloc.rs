@@ -1,10 +1,11 @@
 //! Shared tiles: inside their bytes, aligned, and apart while alive.
 
+use super::reader::has;
 use super::tile::{Memory, element_bytes, panel_size, power};
 use super::violation::Violation;
 use crate::ir::{Op, Program};
 use crate::plan::{End, Plan, ProductPlan};
-use crate::unit::has;
+
 use lanebook_tables::{Arch, OpRole, Tables};
 
 /// Statements 1 and 2 of the module's page.

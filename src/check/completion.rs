@@ -2,9 +2,10 @@
 //! with the right parity.
 
 use super::order::{Look, Walk, narrow};
+use super::reader::has;
 use super::violation::{ObjectFault, Violation};
 use crate::emit::step::{Purpose, Slot, Step};
-use crate::unit::has;
+
 use lanebook_tables::{CompletionObject, FrameOperand, IndexOp, TermNode};
 
 /// Most objects of a group.
@@ -48,7 +49,7 @@ impl Look<'_> {
         self.tables.units.completions.iter().find(|c| has(self.arch, c.feature))
     }
 
-    /// Statement 12 along one walk.
+    /// Statement 17 along one walk.
     #[inline(never)]
     pub(super) fn completions(&self, trips: u32) -> Result<(), Violation> {
         let Some(table) = self.object().filter(|_| self.plan.completions > 0) else { return Ok(()) };

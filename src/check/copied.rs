@@ -1,13 +1,13 @@
 //! Block scales in tensor memory: from the tile in shared memory through a copy to where the unit looks for each of them.
 
 use super::in_shared::undisturbed;
+use super::reader::{Word, descriptor_named, operand_tile, swizzle_named, tensor_memory};
 use super::tile::{Memory, element_at};
 use super::violation::Violation;
 use crate::emit::step::{Purpose, Step};
 use crate::ir::Program;
 use crate::plan::{AllocPlan, Plan, ProductPlan, ScaleCopy};
-use crate::unit::descriptor::Word;
-use crate::unit::{descriptor_named, operand, swizzle, tensor};
+use crate::unit::operand;
 use lanebook_layout::{AxisId, LayoutRef};
 use lanebook_tables::{Arch, Atom, FieldRole, Major, Movement, Space, Tables};
 
@@ -19,7 +19,7 @@ const BYTES: usize = 4;
 /// For each byte of the cells that a copy fills the byte of its source.
 type Sources = [[[Option<u16>; BYTES]; CELLS]; LANES];
 
-/// Statement 9h of the module's page; the number of scales that were followed.
+/// Statement 9d of the module's page; the number of scales that were followed.
 #[inline(never)]
 pub(super) fn scales(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>, p: &ProductPlan) -> Result<u64, Violation> {
     let refuse = Violation::Atom { op: p.op, atom: p.product.atom };
@@ -66,19 +66,19 @@ fn described(tables: &Tables<'_>, arch: &Arch<'_>, atom: &Atom<'_>, p: &ProductP
     let says = || -> Option<bool> {
         let shape = p.product.shape;
         let how = atom.shared(if side == 0 { shape.a } else { shape.b })?;
-        let table = descriptor_named(tables, arch, how.descriptor).ok()?;
-        let word = Word::unpack(table, copy.given.word).ok()?;
+        let table = descriptor_named(tables, arch, how.descriptor)?;
+        let word = Word::unpack(table, copy.given.word)?;
         let start = table.fields.iter().find(|f| f.role == FieldRole::Start)?;
         let field = table.fields.iter().find(|f| f.role == FieldRole::Swizzle)?;
-        let mode = swizzle::named(tables, arch, word.word(field.name).ok()??).ok()?;
-        let shifted = table.fields.iter().any(|f| matches!(f.role, FieldRole::Pattern(_)) && word.get(f.name) != Ok(0));
-        if shifted || !mode.xor.is_empty() || word.get(start.name).ok()? != 0 {
+        let mode = swizzle_named(tables, arch, word.word(field.name)?)?;
+        let shifted = table.fields.iter().any(|f| matches!(f.role, FieldRole::Pattern(_)) && word.get(f.name) != Some(0));
+        if shifted || !mode.xor.is_empty() || word.get(start.name)? != 0 {
             return Some(false);
         }
-        let form = operand::of(tables, arch, Major::Depth, mode.name).ok()?;
+        let form = operand_tile(tables, arch, Major::Depth, mode.name)?;
         let mut offsets: heapless::Vec<(&str, u32), { operand::MAX_FIELDS }> = heapless::Vec::new();
         for field in form.fields {
-            offsets.push((field.field, u32::try_from(word.get(field.field).ok()?).ok()?)).ok()?;
+            offsets.push((field.field, u32::try_from(word.get(field.field)?).ok()?)).ok()?;
         }
         let rows = u32::from(movement.extents.iter().next().copied()?);
         let each = u32::try_from(coordinates(movement)?).ok()?.checked_div(rows)?;
@@ -89,7 +89,7 @@ fn described(tables: &Tables<'_>, arch: &Arch<'_>, atom: &Atom<'_>, p: &ProductP
                 return Some(false);
             }
         }
-        let instruction = descriptor_named(tables, arch, atom.tensor()?.descriptor).ok()?;
+        let instruction = descriptor_named(tables, arch, atom.tensor()?.descriptor)?;
         let field = instruction.fields.iter().find(|f| f.role == FieldRole::Scale(side))?;
         let most = u32::from(copy.piece.1).checked_sub(1)?;
         Some(field.at == copy.field && field.range.0 == 0 && most <= field.range.1 && field.scale == 1)
@@ -103,7 +103,7 @@ fn room(tables: &Tables<'_>, arch: &Arch<'_>, plan: &Plan<'_>, p: &ProductPlan, 
     let (first, columns, allocated) = (u32::from(copy.first), u32::from(copy.columns()), u32::from(plan.tensor_columns));
     let wrong = Violation::Accumulator { op: p.op, first, columns, allocated };
     let end = first.checked_add(columns).ok_or(wrong)?;
-    if columns == 0 || end > allocated || tensor::memory(tables, arch).map_or(0, |memory| u32::from(memory.columns)) < allocated {
+    if columns == 0 || end > allocated || tensor_memory(tables, arch).map_or(0, |memory| u32::from(memory.columns)) < allocated {
         return Err(wrong);
     }
     let apart = |from: u16, many: u16| end <= u32::from(from) || u32::from(from).saturating_add(u32::from(many)) <= first;

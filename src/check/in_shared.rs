@@ -1,11 +1,11 @@
 //! Operands in shared memory: what a matrix unit reads by a descriptor, against what the tile's layout puts there.
 
+use super::reader::{Word, descriptor_named, operand_tile, swizzle_named, swizzled};
 use super::tile::{Memory, power, row_col};
 use crate::ir::{Def, Op, Program, Value};
 use crate::map::Fragment;
 use crate::plan::{AllocPlan, InShared, Plan, ProductPlan};
-use crate::unit::descriptor::Word;
-use crate::unit::{descriptor_named, operand, swizzle};
+use crate::unit::operand;
 use lanebook_layout::{AxisId, Layout, PostMap};
 use lanebook_tables::{FieldRole, Major, OpRole, SwizzleMode, Tables};
 
@@ -41,14 +41,14 @@ pub(super) fn described<'p>(
     if source != (given.load, given.transposed) || program.operand(given.load, 0) != Some(tile.value) || !undisturbed(program, given.load, product.op) {
         return None;
     }
-    let table = descriptor_named(tables, arch, how.descriptor).ok()?;
-    let word = Word::unpack(table, given.word).ok()?;
+    let table = descriptor_named(tables, arch, how.descriptor)?;
+    let word = Word::unpack(table, given.word)?;
     let start = table.fields.iter().find(|f| f.role == FieldRole::Start)?;
     let field = table.fields.iter().find(|f| f.role == FieldRole::Swizzle)?;
-    let mode = swizzle::named(tables, arch, word.word(field.name).ok()??).ok()?;
+    let mode = swizzle_named(tables, arch, word.word(field.name)?)?;
     // The tile begins where the pattern does.
-    let shifted = table.fields.iter().any(|f| matches!(f.role, FieldRole::Pattern(_)) && word.get(f.name) != Ok(0));
-    if shifted || word.get(start.name).ok()? != 0 || tile.align.checked_rem(u32::from(mode.repeat_bytes)) != Some(0) {
+    let shifted = table.fields.iter().any(|f| matches!(f.role, FieldRole::Pattern(_)) && word.get(f.name) != Some(0));
+    if shifted || word.get(start.name)? != 0 || tile.align.checked_rem(u32::from(mode.repeat_bytes)) != Some(0) {
         return None;
     }
     let major = if given.outer_major { Major::Outer } else { Major::Depth };
@@ -56,10 +56,10 @@ pub(super) fn described<'p>(
     if given.outer_major && how.along.is_none() && atom.tensor().is_none() {
         return None;
     }
-    let form = operand::of(tables, arch, major, mode.name).ok()?;
+    let form = operand_tile(tables, arch, major, mode.name)?;
     let mut offsets: heapless::Vec<(&str, u32), { operand::MAX_FIELDS }> = heapless::Vec::new();
     for field in form.fields {
-        offsets.push((field.field, u32::try_from(word.get(field.field).ok()?).ok()?)).ok()?;
+        offsets.push((field.field, u32::try_from(word.get(field.field)?).ok()?)).ok()?;
     }
     let outer = u32::from(if is_a { shape.m } else { shape.n });
     let mut layout = operand::layout(form, (outer, u32::from(shape.k)), tile.shape.bits, &offsets).ok()?;
@@ -117,7 +117,7 @@ impl Described<'_> {
         let elements = u64::try_from(self.layout.view().offset_on(x, AxisId::M).ok()?).ok()?;
         let bytes = elements.checked_mul(u64::from(self.tile.shape.bits / 8))?;
         let base = u64::from(self.tile.offset);
-        let read = swizzle::apply(self.mode, base.checked_add(place((start_row, start_col))?)?.checked_add(bytes)?);
+        let read = swizzled(self.mode, base.checked_add(place((start_row, start_col))?)?.checked_add(bytes)?)?;
         let lies = base.checked_add(place(here)?)?;
         Some((read == lies).then_some(here))
     }

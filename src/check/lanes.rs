@@ -1,16 +1,13 @@
 //! Conversions inside warps: which element each lane has at last, and the steps that move registers between lanes.
 
-use super::shape::{EXCHANGE, at, byte, mask, narrow, places};
+use super::shape::{at, byte, mask, narrow, places};
 use super::tile::power;
 use super::violation::Violation;
 use crate::emit::step::{Purpose, Step};
 use crate::ir::Program;
 use crate::map::Fragment;
 use crate::plan::{LanePlan, Plan, Swap};
-use lanebook_tables::{OpRole, Tables};
-
-/// What the tables call an exchange between lanes whose numbers stand in registers.
-const GATHER: &str = "gather";
+use lanebook_tables::{OpRole, OpWord, Tables};
 
 /// The exclusive or of the columns of a number's bits; `None` if it has more bits than there are columns.
 fn added(columns: &[u32], number: u32) -> Option<u32> {
@@ -30,7 +27,7 @@ fn unswapped(swaps: &[Swap], word: u32, lane: u32) -> u32 {
     swaps.iter().filter(odd).fold(word, |word, s| word ^ u32::from(s.word))
 }
 
-/// Statement 9e for a conversion inside warps.
+/// Statement 13 for a conversion inside warps.
 #[inline(never)]
 pub(super) fn convert(plan: &Plan<'_>, moved: &LanePlan, from: &Fragment, to: &Fragment) -> Result<(), Violation> {
     let op = moved.op;
@@ -71,7 +68,7 @@ pub(super) fn convert(plan: &Plan<'_>, moved: &LanePlan, from: &Fragment, to: &F
     Ok(())
 }
 
-/// Statement 12 for conversions inside warps.
+/// Statement 16 for conversions inside warps.
 #[inline(never)]
 pub(super) fn steps(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>, steps: &[Step]) -> Result<(), Violation> {
     for moved in plan.lanes.iter().filter(|l| program.role(l.op) == OpRole::Convert) {
@@ -91,7 +88,9 @@ pub(super) fn steps(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<
         }
         for (number, step) in (0u16..).zip(steps) {
             let own = step.purpose != Purpose::Label && usize::from(step.origin) == op.index();
-            let Some(atom) = tables.atom(step.atom).filter(|a| own && a.does.is_some_and(|d| d.op == EXCHANGE || d.op == GATHER)) else { continue };
+            let Some(atom) = tables.atom(step.atom).filter(|a| own && a.does.is_some_and(|d| matches!(d.op, OpWord::Exchange | OpWord::Gather))) else {
+                continue;
+            };
             let known = match mask(atom, step) {
                 Some(None) => true,
                 Some(Some(mask)) => straight && (0..received).any(|word| offset(word) == u32::from(mask)),

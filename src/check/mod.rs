@@ -2,7 +2,8 @@
 //!
 //! This module says whether a plan moves every element to where the next reader expects it, and whether the steps put
 //! synchronisation between accesses that conflict. It has an evaluator of its own and shares no code with choosing,
-//! dividing or emitting: it reads the plan's layouts as data and the tables' layouts through `LayoutRef::offset_on`.
+//! dividing or emitting: it reads the plan's layouts as data and the tables' layouts through `LayoutRef::offset_on`. [`contents`] then follows what the final
+//! steps leave in registers and shared memory.
 //!
 //! # Notation
 //!
@@ -74,66 +75,78 @@
 //!     d))`, the swizzle applied to the address; that is `offset + M(e)` of the element e that A or B has there. Nothing may write the tile between its
 //!     load, for which nothing is emitted, and the product.
 //!
-//! 9c. *Accumulators in tensor memory.* The instruction descriptor's word, taken apart by the table's fields, says the product's shape,
+//! 9b. *Accumulators in tensor memory.* The instruction descriptor's word, taken apart by the table's fields, says the product's shape,
 //!     types and orders. Block `ic` of the result stands `n` columns behind the one before it, its rows in the lanes that the table's tile
 //!     says, all inside the allocation, which is as large as one may be, and apart from everything else there. C begins with zeros and
 //!     nothing else reads it, or it is stored as it is distributed. Load `i` of warp `w` begins at the cell of `F(first register of i, lane 0, w)`; where the table's form puts
 //!     lane l's register, it reads the cell of `F(p, l, w)`, in a lane that warp w reaches. Stores of C's
 //!     start are the same ones the other way; stores of A alike, block `ia` of A with as many neighbours of its depth in a cell as it has room for.
 //!
-//! 9g. *Block scales.* For each row m of an instance and each run of its depth, all of that run's kappa(k) lie in one run of the program's, and
+//! 9c. *Block scales.* For each row m of an instance and each run of its depth, all of that run's kappa(k) lie in one run of the program's, and
 //!     where the table puts (m, run), moved by what the plan's immediates for the block move, the tile of scales holds (rho(m), that run); alike
 //!     for nu(n). Immediates are in their ranges.
 //!
-//! 9h. *Block scales in tensor memory.* A piece of the tile of scales begins in shared memory at M(first row, first run); its copy puts the bytes that the
+//! 9d. *Block scales in tensor memory.* A piece of the tile of scales begins in shared memory at M(first row, first run); its copy puts the bytes that the
 //!     table's source has from there on into the cells that its destination has from the piece's first column on. Where the product's table has row m
 //!     of an instance, from the first column of the piece that this row and its run are in, stands, in the byte that the instruction descriptor names, the
 //!     scale of rho(m) and that run, in all copies. Pieces lie inside the allocation and apart from accumulators and each other.
 //!
 //! # Elementwise operations
 //!
-//! 9b. All tiles of one have the same shape, and at each place of each lane of each warp the same element; at most the
+//! 10. All tiles of one have the same shape, and at each place of each lane of each warp the same element; at most the
 //!     width of their elements differs.
 //!
 //! # Reductions, repetitions, conversions
 //!
-//! 9c. Of the two tiles of a reduction or repetition, each place of the larger one belongs to one place of the smaller one, the same in all
+//! 11. Of the two tiles of a reduction or repetition, each place of the larger one belongs to one place of the smaller one, the same in all
 //!     lanes and warps, and there the smaller one has the larger one's element without the coordinate that goes. The bits of register, lane and warp
 //!     number that count along this coordinate alone are as many as it has, so (by 3) what is combined along them is each element once.
-//! 9d. Where bits of the warp's number are among them, or bits of the lane's number that no instruction exchanges, each such part goes into the line of a shared tile that these bits number, and each lane
+//! 12. Where bits of the warp's number are among them, or bits of the lane's number that no instruction exchanges, each such part goes into the line of a shared tile that these bits number, and each lane
 //!     reads all lines of what it keeps: statement 5 for both halves.
-//! 9e. A conversion changes nothing, or its operand's distribution is stored into a shared tile and its result's loaded from it, or all stays
+//! 13. A conversion changes nothing, or its operand's distribution is stored into a shared tile and its result's loaded from it, or all stays
 //!     in its warp: where the plan's five stages lead back from a place of the result in a lane, to a place of the operand in a lane of the same warp,
 //!     is the same element. Registers move whole: an element that is part of one comes in the same part.
 //!
 //! # Order
 //!
-//! 10. A *walk* is a path through the steps in which each loop's branch is taken 0, 1 or 2 times in a row; all combinations
+//! 14. A *walk* is a path through the steps in which each loop's branch is taken 0, 1 or 2 times in a row; all combinations
 //!     are walked. Before its end stands what a copy through a tensor map wants there. Two accesses to shared memory conflict if their tiles share bytes and one writes, except inside
 //!     one execution of one operation. Between two conflicting accesses of a walk the steps of the table's rule for (kind of the
 //!     earlier, kind of the later) occur in the rule's order. A wait counts if it waits for as much or more.
-//! 11. Each movement, and each half of an exchange, has exactly one step an instance and atom; each piece of scales in tensor
+//! 15. Each movement, and each half of an exchange, has exactly one step an instance and atom; each piece of scales in tensor
 //!     memory has one step, before its product's first.
-//! 12. A reduction has, for each bit of the lane's number that counts along what it combines, one exchange between the lanes that differ in it (where an instruction exchanges such lanes)
+//! 16. A reduction has, for each bit of the lane's number that counts along what it combines, one exchange between the lanes that differ in it (where an instruction exchanges such lanes)
 //!     for each place of its result, and no other. (Where a register names the lane they are only counted.)
 //!     A conversion inside warps has, for each panel, one movement for each received register that is not the lane's own, and no other.
 //!
-//! 12. On every walk each completion object is made once, by one thread for one arrival, and published by the table's steps before its first use.
+//! 17. On every walk each completion object is made once, by one thread for one arrival, and published by the table's steps before its first use.
 //!     Each phase is announced once and before its copies, counts the bytes that its copies bring, and is waited for once, in the
-//!     parity that it has. No phase is open at the end. The wait that a rule of 10 names is one for the producer's own object.
+//!     parity that it has. No phase is open at the end. The wait that a rule of 14 names is one for the producer's own object.
+//!
+//! # Contents of the final steps ([`contents`])
+//!
+//! 18. *Addresses.* In each thread that is carried out (none, all, and each one of the bits of its number) and each turn, for invented arguments, the address of a
+//!     movement's step with its immediate is that of statement 5 or 6 for one and the same instance; and a loop turns as often as the program says.
+//! 19. *Contents.* Each register that a step stores holds the bits that the plan says, through every instruction that made them: loads (each its own
+//!     instance), constants, elementwise operations, repetitions, reductions, sums of products with their terms in order, copies on their way, and what loops carry.
+//! 20. *Shared tiles.* Each step that reads one finds what its operation reads in the program: all that the last writer wrote, and nothing over it.
+//! 21. *Waits.* A register that a load fills is not touched before a wait of the table for it; between two steps of a hazard are its wait states, or what ends it.
 //!
 //! # Not checked here
 //!
-//! Addresses and immediates as emitted; which physical registers steps name; waits for registers being loaded and hazard
-//! wait states; conflicts through global memory between two arguments (whether they alias is not known), or between two different tiles of one that are
+//! Conflicts through global memory between two arguments (whether they alias is not known), or between two different tiles of one that are
 //! both written; the values `start` of a global
-//! tile beyond being the operation's subscripts; bank conflicts and costs. Movers with replicas are refused, not checked.
+//! tile beyond being the operation's subscripts; bank conflicts and costs. Movers with replicas are refused, not checked. Of the final steps: what stands in
+//! tensor memory and its addresses, boxes' coordinates and maps, descriptors' words in registers, operands with block scales, conversions inside warps beyond 13
+//! and 16, registers that asynchronous products write beyond 14; that a register made uniform was the same in all lanes; threads that are not carried out.
 //!
 //! Cost: a plan takes time in proportion to the bytes that its movements move plus the operands of its instances; an
-//! order takes (shared accesses) * (steps walked until they are ordered). No recursion, no heap, no panic.
+//! order takes (shared accesses) * (steps walked until they are ordered); contents take what a dozen threads' integer steps do, and the registers that are stored
+//! times the instructions that made them. No recursion, no heap, no panic.
 
 mod alloc;
 mod completion;
+mod contents;
 mod copied;
 mod flipped;
 mod in_shared;
@@ -141,6 +154,7 @@ mod lanes;
 mod movement;
 mod order;
 mod product;
+mod reader;
 mod scaled;
 mod shape;
 mod tensor;
@@ -153,11 +167,12 @@ mod tensor_tests;
 #[cfg(test)]
 mod tests;
 
+pub use contents::{ContentsPool, ContentsScratch, ContentsStorage, ContentsSummary, FinalSteps, contents};
 pub use order::{OrderSummary, order, steps};
 pub use tile::Position;
 pub use violation::{MapFault, ObjectFault, Violation};
 
-use crate::ir::Program;
+use crate::ir::{Op, Program};
 use crate::plan::Plan;
 use lanebook_tables::{OpRole, Tables};
 
@@ -200,6 +215,8 @@ pub fn plan(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>) -> 
                 out.cells = out.cells.saturating_add(tensor::accumulator(tables, program, plan, p)?);
                 out.operands = out.operands.saturating_add(copied::scales(tables, program, plan, p)?);
             }
+            // Who reads a tile looks for its distribution: where there is none, nobody does.
+            OpRole::Elementwise | OpRole::Reduce | OpRole::Broadcast if is_undecided(program, plan, op) => {}
             OpRole::Elementwise => tile::elementwise(program, plan, op)?,
             OpRole::Reduce => shape::reduce(tables, program, plan, op)?,
             OpRole::Broadcast => shape::broadcast(program, plan, op)?,
@@ -208,4 +225,9 @@ pub fn plan(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>) -> 
         }
     }
     Ok(out)
+}
+
+/// Whether the plan gives no result of an operation a distribution.
+fn is_undecided(program: &Program<'_, '_>, plan: &Plan<'_>, op: Op) -> bool {
+    program.results(op).all(|value| plan.fragments.iter().all(|f| f.value != value))
 }

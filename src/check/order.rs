@@ -102,7 +102,7 @@ impl Walk {
 }
 
 impl Look<'_> {
-    /// Statement 11.
+    /// Statement 15.
     #[inline(never)]
     fn counts(&self) -> Result<(), Violation> {
         for m in self.plan.moves.iter() {
@@ -157,7 +157,7 @@ impl Look<'_> {
         Ok(())
     }
 
-    /// Statement 10 for one producer.
+    /// Statement 14 for one producer.
     fn follow(&self, from: Walk, producer: Access, trips: u32) -> Result<(), Violation> {
         let origin = self.steps.get(from.at).map(|s| s.origin);
         let mut done = [0usize; RULES];

@@ -26,8 +26,8 @@ struct Side<'p> {
 
 /// Where an operand is.
 enum From<'p> {
-    /// In the lanes' registers: as the table lays it out, rows so many elements apart, in so many registers.
-    Registers { layout: &'p LayoutRef<'p>, pitch: u64, registers: u32 },
+    /// In the lanes' registers: as the table lays it out, rows so many elements apart, in so many bits.
+    Registers { layout: &'p LayoutRef<'p>, pitch: u64, bits: u32 },
     /// In a tile in shared memory, as a descriptor says.
     Shared(&'p Described<'p>),
     /// In tensor memory: block after block, rows and columns as they stand there.
@@ -52,10 +52,10 @@ impl Side<'_> {
     /// The element of the program's tile that the unit takes for (row, col) of an instance's operand, in block `block`, for the warps of `warp`.
     fn stored(&self, row: u64, col: u64, block: u32, warp: u32) -> Option<Found> {
         match &self.from {
-            From::Registers { layout, pitch, registers } => {
+            From::Registers { layout, pitch, bits } => {
                 let x = row.checked_mul(*pitch)?.checked_add(col)?;
                 let on = |axis| u32::try_from(layout.offset_on(x, axis).ok()?).ok();
-                let start = block.checked_mul(*registers)?.checked_mul(32)?;
+                let start = block.checked_mul(*bits)?;
                 let (lane, bit) = (on(AxisId::LANE)?, on(AxisId::BIT)?.checked_add(start)?);
                 let member = if self.together == 0 { 0 } else { on(AxisId::WARP)? };
                 let warp = warp.checked_add(member)?;
@@ -107,7 +107,7 @@ fn run_of(k: u32, run: u64) -> Option<u32> {
 
 /// The bits of a cell of tensor memory.
 fn cell_bits(tables: &Tables<'_>, plan: &Plan<'_>) -> u32 {
-    tables.arch(plan.arch).and_then(|arch| crate::unit::tensor::memory(tables, arch).ok()).map_or(0, |memory| memory.cell_bits.into())
+    tables.arch(plan.arch).and_then(|arch| super::reader::tensor_memory(tables, arch)).map_or(0, |memory| memory.cell_bits.into())
 }
 
 /// Reads the descriptor of an operand in shared memory, in a frame of its own.
@@ -173,7 +173,10 @@ pub(super) fn product(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Pla
             let operand = |number: u8| atom.operands.get(usize::from(number)).filter(|o| o.layout.is_some());
             let operand = operand(number).or_else(|| operand(shape.c)).ok_or(refuse)?;
             let (layout, registers) = (operand.layout.ok_or(refuse)?, u32::from(instance.registers(number).ok_or(refuse)?));
-            (From::Registers { layout, pitch: u64::from(operand.extents.1), registers }, &f.fragment)
+            // Registers of the operand's own class: they may be wider than those of the tile.
+            let class = tables.isa(atom.isa).and_then(|isa| isa.classes.get(operand.class.index())).ok_or(refuse)?;
+            let bits = registers.checked_mul(u32::from(class.bits)).ok_or(refuse)?;
+            (From::Registers { layout, pitch: u64::from(operand.extents.1), bits }, &f.fragment)
         };
         *side = Some(Side { from, fragment, number: k, together: p.product.together, swapped });
     }

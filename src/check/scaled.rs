@@ -113,7 +113,7 @@ impl Side<'_> {
         Some((found, (lane, bit)))
     }
 
-    /// Statement 9g for one row (column of B) and run of an instance: `want` is their place in the program's product.
+    /// Statement 9c for one row (column of B) and run of an instance: `want` is their place in the program's product.
     pub(super) fn compare(&self, p: &ProductPlan, (outer, run): (u64, u64), block: Option<u32>, warp: u32, want: Option<(u32, u32)>) -> Result<(), Violation> {
         let refuse = Violation::Atom { op: p.op, atom: p.product.atom };
         let (found, (lane, bit)) = block.and_then(|block| self.at(outer, run, block, warp)).ok_or(refuse)?;

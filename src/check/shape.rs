@@ -7,14 +7,17 @@ use crate::emit::step::{Purpose, Slot, Step};
 use crate::ir::{Op, Program, Value, words};
 use crate::map::{Fragment, TileShape};
 use crate::plan::{ExchangePlan, Plan};
-use lanebook_tables::{Atom, OpRole, Role, Tables};
-
-/// What the tables call an exchange between lanes.
-pub(super) const EXCHANGE: &str = "exchange";
+use lanebook_tables::{Atom, OpRole, OpWord, Role, Tables};
 
 fn fragment<'p>(plan: &'p Plan<'_>, op: Op, value: Option<Value>) -> Result<&'p Fragment, Violation> {
     let found = plan.fragments.iter().find(|f| Some(f.value) == value);
     found.map(|f| &f.fragment).ok_or(Violation::Missing(op))
+}
+
+/// Whether nothing is planned for an operation, and nothing has to be: nobody uses what it computes.
+fn is_dead(program: &Program<'_, '_>, plan: &Plan<'_>, op: Op) -> bool {
+    let Some(result) = program.result(op, 0) else { return false };
+    !program.is_used(result) && !plan.fragments.iter().any(|f| f.value == result)
 }
 
 /// The number of an element along a line of them.
@@ -84,7 +87,23 @@ pub(super) fn at(f: &Fragment, place: u32, lane: u32, warp: u32) -> Option<u32> 
     held(f, place.checked_mul(place_bits(f))?, lane, warp).map(|(e, _)| e)
 }
 
-/// Statement 9c: each place of the larger tile belongs to one place of the smaller one, the same for all lanes and warps.
+/// The place of the smaller tile of a reduction or repetition that a place of the larger one belongs to.
+pub(super) fn repeated_place(program: &Program<'_, '_>, op: Op, large: &Fragment, small: &Fragment, place: u32) -> Option<u32> {
+    let stays = stays(program, op, large, small)?;
+    let want = stays.of(large.shape, at(large, place, 0, 0)?)?;
+    (0..places(small)?).find(|q| at(small, *q, 0, 0).and_then(|e| along(small.shape, e)) == Some(want))
+}
+
+/// Bits of the lane's number that a reduction's instructions combine along.
+pub(super) fn combined_lanes(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>, op: Op) -> Result<u8, Violation> {
+    let missing = Violation::Missing(op);
+    let (whole, slice) = (fragment(plan, op, program.operand(op, 0))?, fragment(plan, op, program.result(op, 0))?);
+    let stays = stays(program, op, whole, slice).ok_or(missing)?;
+    let shared = combined(whole, stays, whole.lane.as_slice()).ok_or(missing)?;
+    u8::try_from(shared & !far(tables, plan, shared).ok_or(missing)?).map_err(|_| missing)
+}
+
+/// Statement 11: each place of the larger tile belongs to one place of the smaller one, the same for all lanes and warps.
 #[inline(never)]
 fn slices(plan: &Plan<'_>, op: Op, stays: Stays, large: &Fragment, small: &Fragment) -> Result<(), Violation> {
     let refuse = Violation::Missing(op);
@@ -126,7 +145,7 @@ fn far(tables: &Tables<'_>, plan: &Plan<'_>, lanes: u32) -> Option<u32> {
         let bit = rest & rest.wrapping_neg();
         let mask = u8::try_from(bit).ok()?;
         let native = arch.atoms.iter().filter(|a| a.native).filter_map(|a| tables.atom(a.atom)?.does);
-        if !native.filter(|d| d.op == EXCHANGE).any(|d| d.lanes.iter().any(|l| (l.masks.0..=l.masks.1).contains(&mask))) {
+        if !native.filter(|d| d.op == OpWord::Exchange).any(|d| d.lanes.iter().any(|l| (l.masks.0..=l.masks.1).contains(&mask))) {
             out |= bit;
         }
         rest ^= bit;
@@ -134,9 +153,12 @@ fn far(tables: &Tables<'_>, plan: &Plan<'_>, lanes: u32) -> Option<u32> {
     Some(out)
 }
 
-/// Statements 9c and 9d for a reduction.
+/// Statements 11 and 12 for a reduction.
 #[inline(never)]
 pub(super) fn reduce(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>, op: Op) -> Result<(), Violation> {
+    if is_dead(program, plan, op) {
+        return Ok(());
+    }
     let (whole, slice) = (fragment(plan, op, program.operand(op, 0))?, fragment(plan, op, program.result(op, 0))?);
     let stays = stays(program, op, whole, slice).filter(|s| *s != Stays::All).ok_or(Violation::End { op, operand: 0 })?;
     slices(plan, op, stays, whole, slice)?;
@@ -161,7 +183,7 @@ pub(super) fn reduce(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan
     }
 }
 
-/// Statement 9d: what warps leave for each other. Each of those that share a row has a line of its own, and every lane reads
+/// Statement 12: what warps leave for each other. Each of those that share a row has a line of its own, and every lane reads
 /// all lines of what it keeps.
 #[inline(never)]
 fn parts(plan: &Plan<'_>, exchange: &ExchangePlan, slice: &Fragment, sharing: (u32, u32)) -> Result<(), Violation> {
@@ -220,11 +242,11 @@ fn half(tables: &Tables<'_>, plan: &Plan<'_>, exchange: &ExchangePlan, fragment:
     movement::half(tables, plan, if loads { &load } else { &store }, fragment, loads)
 }
 
-/// Statement 9c for a repetition.
+/// Statement 11 for a repetition.
 #[inline(never)]
 pub(super) fn broadcast(program: &Program<'_, '_>, plan: &Plan<'_>, op: Op) -> Result<(), Violation> {
     // A constant has no distribution of its own.
-    if program.operand(op, 0).is_some_and(|v| program.constant(v).is_some()) {
+    if program.operand(op, 0).is_some_and(|v| program.constant(v).is_some()) || is_dead(program, plan, op) {
         return Ok(());
     }
     let (small, large) = (fragment(plan, op, program.operand(op, 0))?, fragment(plan, op, program.result(op, 0))?);
@@ -232,7 +254,7 @@ pub(super) fn broadcast(program: &Program<'_, '_>, plan: &Plan<'_>, op: Op) -> R
     slices(plan, op, stays, large, small)
 }
 
-/// Statement 9e: a conversion is nothing, or an exchange from the one distribution to the other.
+/// Statement 13: a conversion is nothing, or an exchange from the one distribution to the other.
 #[inline(never)]
 pub(super) fn convert(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>, op: Op) -> Result<(), Violation> {
     let (Some(from), Some(to)) = (program.operand(op, 0), program.result(op, 0)) else { return Err(Violation::Missing(op)) };
@@ -261,11 +283,11 @@ pub(super) fn convert(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Pla
     halves(tables, plan, exchange)
 }
 
-/// Statement 12: the exchanges between lanes of each reduction, and the steps of each exchange through shared memory.
+/// Statement 16: the exchanges between lanes of each reduction, and the steps of each exchange through shared memory.
 pub(super) fn lanes(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>, steps: &[Step]) -> Result<(), Violation> {
     let function = program.functions().next().ok_or(Violation::UnknownArch)?;
     super::lanes::steps(tables, program, plan, steps)?;
-    for op in program.inside(function).filter(|op| program.role(*op) == OpRole::Reduce) {
+    for op in program.inside(function).filter(|op| program.role(*op) == OpRole::Reduce && !is_dead(program, plan, *op)) {
         let (whole, slice) = (fragment(plan, op, program.operand(op, 0))?, fragment(plan, op, program.result(op, 0))?);
         let stays = stays(program, op, whole, slice).ok_or(Violation::End { op, operand: 0 })?;
         let shared = combined(whole, stays, whole.lane.as_slice()).ok_or(Violation::Missing(op))?;
@@ -274,7 +296,7 @@ pub(super) fn lanes(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<
         let (mut counts, mut unknown) = ([0u32; 6], 0u32);
         for (at, step) in (0u16..).zip(steps) {
             let own = step.purpose != Purpose::Label && usize::from(step.origin) == op.index();
-            let atom = tables.atom(step.atom).filter(|a| own && a.does.is_some_and(|d| d.op == EXCHANGE));
+            let atom = tables.atom(step.atom).filter(|a| own && a.does.is_some_and(|d| d.op == OpWord::Exchange));
             let Some(atom) = atom else { continue };
             match mask(atom, step) {
                 Some(None) => unknown = unknown.saturating_add(1),

@@ -1,12 +1,11 @@
 //! Accumulators in tensor memory: where the unit adds them up, against what each lane loads; and A there, against what each lane stores.
 
+use super::reader::{Word, descriptor_named, tensor_memory, tensor_tile};
 use super::tile::{power, row_col};
 use super::violation::Violation;
 use crate::ir::{Def, Op, Program, Value};
 use crate::map::Fragment;
 use crate::plan::{InTensor, Plan, Product, ProductPlan, TensorLoads};
-use crate::unit::descriptor::Word;
-use crate::unit::{descriptor_named, tensor};
 use lanebook_layout::AxisId;
 use lanebook_tables::{Amount, Arch, Atom, FieldRole, Major, OpRole, OrderLimit, Tables, TensorMemory, TensorMove, TensorTile, TileIter, TileLayout};
 
@@ -94,7 +93,7 @@ fn size(layout: &TileLayout<'_>, count: u32) -> Option<u32> {
     layout.iters.iter().try_fold(1u32, |n, it| n.checked_mul(if it.extent.param == 0 { it.extent.factor } else { it.extent.factor.checked_mul(count)? }))
 }
 
-/// Statement 9c of the module's page; the number of cells that were followed.
+/// Statement 9b of the module's page; the number of cells that were followed.
 #[inline(never)]
 pub(super) fn accumulator(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>, p: &ProductPlan) -> Result<u64, Violation> {
     let refuse = Violation::Atom { op: p.op, atom: p.product.atom };
@@ -105,9 +104,9 @@ pub(super) fn accumulator(tables: &Tables<'_>, program: &Program<'_, '_>, plan: 
         _ => return Err(refuse),
     };
     let arch = tables.arch(plan.arch).ok_or(Violation::UnknownArch)?;
-    let memory = tensor::memory(tables, arch).map_err(|_| refuse)?;
+    let memory = tensor_memory(tables, arch).ok_or(refuse)?;
     let own = atom.tensor().ok_or(refuse)?;
-    let tile = tensor::tile_named(tables, arch, own.tile).map_err(|_| refuse)?;
+    let tile = tensor_tile(tables, arch, own.tile).ok_or(refuse)?;
     let form = tables.units.tensor_moves.get(usize::from(loads.form)).filter(|f| arch.features.contains(&f.feature)).ok_or(refuse)?;
     if own.a.is_some() != p.product.tensor_a.is_some() {
         return Err(refuse);
@@ -195,14 +194,14 @@ fn stays(program: &Program<'_, '_>, op: Op, place: &InTensor) -> bool {
 fn instruction(tables: &Tables<'_>, program: &Program<'_, '_>, arch: &Arch<'_>, atom: &Atom<'_>, p: &ProductPlan, place: &InTensor) -> Result<(), Violation> {
     let wrong = |field: u8| Violation::Instruction { op: p.op, field };
     let own = atom.tensor().ok_or(wrong(u8::MAX))?;
-    let table = descriptor_named(tables, arch, own.descriptor).map_err(|_| wrong(u8::MAX))?;
-    let word = Word::unpack(table, u64::from(place.word)).map_err(|_| wrong(u8::MAX))?;
+    let table = descriptor_named(tables, arch, own.descriptor).ok_or(wrong(u8::MAX))?;
+    let word = Word::unpack(table, u64::from(place.word)).ok_or(wrong(u8::MAX))?;
     let values = [program.operand(p.op, 0), program.operand(p.op, 1), program.result(p.op, 0)];
     let dtype = |of: usize| values.get(of).copied().flatten().and_then(|v| program.type_of(v).dtype).and_then(|d| tables.dtype(d)).map(|d| d.name);
     let outer = |of: usize| p.shared.get(of).copied().flatten().is_some_and(|given| given.outer_major);
     for (number, field) in (0u8..).zip(table.fields) {
-        let value = word.get(field.name).map_err(|_| wrong(number))?;
-        let named = word.word(field.name).map_err(|_| wrong(number))?;
+        let value = word.get(field.name).ok_or(wrong(number))?;
+        let named = word.word(field.name);
         let right = match field.role {
             FieldRole::Rows => value == u64::from(p.product.shape.m),
             FieldRole::Columns => value == u64::from(p.product.shape.n),

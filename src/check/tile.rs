@@ -276,7 +276,7 @@ pub(super) fn fragments(plan: &Plan<'_>) -> Result<(), Violation> {
     Ok(())
 }
 
-/// Statement 9a: the tiles of an elementwise operation are distributed alike.
+/// Statement 10: the tiles of an elementwise operation are distributed alike.
 pub(super) fn elementwise(program: &Program<'_, '_>, plan: &Plan<'_>, op: Op) -> Result<(), Violation> {
     let fragment = |v: Value| plan.fragments.iter().find(|f| f.value == v).map(|f| f.fragment).ok_or(Violation::Missing(op));
     let result = fragment(program.result(op, 0).ok_or(Violation::Missing(op))?)?;

@@ -1,11 +1,11 @@
 //! Copies through tensor maps: what the map says, element by element, against the two ends of the movement.
 
+use super::reader::{has, swizzled};
 use super::tile::{Memory, element_bytes, nth_panel, panel_size, pick, power, rank, row_col};
 use super::violation::{MapFault, Violation};
 use crate::ir::{Program, words};
 use crate::map::TileShape;
 use crate::plan::{End, MapPlan, MovePlan, Plan, TiledPlan};
-use crate::unit::{has, swizzle};
 use lanebook_tables::{Arch, MapLimit, SwizzleMode, Tables, TensorMap, TiledMove};
 
 /// A tiled movement with everything that it names.
@@ -32,7 +32,7 @@ pub(super) fn movement(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Pl
     let form = tables.units.tiled_moves.get(usize::from(tiled.form)).filter(|f| f.atom == m.atom && has(arch, f.feature)).ok_or(refuse)?;
     let rules = tables.units.tensor_maps.get(usize::from(map.map)).filter(|r| r.name == form.map && has(arch, r.feature));
     let rules = rules.ok_or(fault(m, MapFault::Rules, u64::from(map.map), 0))?;
-    let coded = |mode: &&&SwizzleMode<'_>| has(arch, mode.feature) && swizzle::code(mode, rules.encoding).is_some();
+    let coded = |mode: &&&SwizzleMode<'_>| has(arch, mode.feature) && mode.codes.iter().any(|(name, _)| *name == rules.encoding);
     let mode = tables.units.swizzles.get(usize::from(map.mode)).filter(coded).ok_or(fault(m, MapFault::Mode, u64::from(map.mode), 0))?;
     let name = rules.elements.get(usize::from(map.element)).map(|e| e.name);
     let any = |list: &[&str], name: Option<&str>| list.is_empty() || name.is_some_and(|name| list.contains(&name));
@@ -197,7 +197,7 @@ impl Tiled<'_, '_> {
                     let at = (row.checked_add(down).ok_or(refuse)?, col.checked_add(right).ok_or(refuse)?);
                     let e = number_of(shape, at).ok_or(Violation::Element { op, warp: 0, lane: 0, element: u32::MAX })?;
                     let linear = u64::from(y).saturating_mul(self.row_bytes()).saturating_add(u64::from(x).saturating_mul(u64::from(self.bytes)));
-                    let found = swizzle::apply(self.mode, start.saturating_add(linear));
+                    let found = swizzled(self.mode, start.saturating_add(linear)).ok_or(refuse)?;
                     let want = place(e)?;
                     if found != want {
                         return Err(Violation::Box { op, row: at.0, col: at.1, found, want });

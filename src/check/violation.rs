@@ -1,7 +1,8 @@
 //! What a checker can find wrong.
 
+use super::contents::ContentsPool;
 use super::tile::Position;
-use crate::ir::Op;
+use crate::ir::{Op, Value};
 use lanebook_tables::{AccessId, AtomId};
 
 /// What of a tensor map is wrong.
@@ -325,6 +326,67 @@ pub enum Violation {
         want: u32,
         /// Steps.
         found: u32,
+    },
+    /// A step stores something else than the program says.
+    Content {
+        /// The step that stores.
+        step: u16,
+        /// The step that wrote the register at which this was found; `u16::MAX` = none did.
+        writer: u16,
+        /// What should stand there; `None` for a part of a sum, or what a copy has on its way.
+        value: Option<Value>,
+        /// From which bit of its registers in each lane on.
+        at: u32,
+    },
+    /// An address is no instance's, or another one's in another thread or turn.
+    Address {
+        /// The operation.
+        op: Op,
+        /// The step.
+        step: u16,
+        /// The thread.
+        thread: u16,
+        /// The address, for invented arguments; `u64::MAX` = the registers hold none.
+        address: u64,
+    },
+    /// A step touches a register that is being loaded.
+    Pending {
+        /// The load.
+        producer: u16,
+        /// The step.
+        consumer: u16,
+    },
+    /// Too few wait states lie between two steps.
+    Hazard {
+        /// The earlier one.
+        producer: u16,
+        /// The later one.
+        consumer: u16,
+        /// Wait states there should be; 0: an atom that ends the hazard.
+        states: u8,
+    },
+    /// A loop turns more or less often than the program says.
+    Turn {
+        /// Its branch.
+        step: u16,
+        /// Turns that were done.
+        turns: u32,
+    },
+    /// A step reads a shared tile that does not hold what the program reads there.
+    Tile {
+        /// The step.
+        step: u16,
+        /// Index of the shared tile.
+        alloc: u16,
+        /// The operation that wrote it, by its number; `u16::MAX` = something else did.
+        by: u16,
+    },
+    /// The check of contents has no room.
+    Room {
+        /// What ran out.
+        pool: ContentsPool,
+        /// Records there are.
+        capacity: u32,
     },
     /// A step touches shared memory for no movement of the plan.
     Stray {

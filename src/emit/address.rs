@@ -8,6 +8,7 @@
 use super::context::{Address, Advance, Context, EmitError};
 use super::kernel::ParamKind;
 use super::lookup::Operand;
+use super::pool::EmitPool;
 use crate::expr::{BitColumn, Combine as Mix, ExprId, Place, Variable, from_bits};
 use crate::ir::{Loop, Op};
 use crate::map::{Combine, MemoryMap};
@@ -167,7 +168,7 @@ impl Context<'_, '_, '_, '_> {
 
     pub(super) fn keep(&mut self, address: Address) -> Result<(), EmitError> {
         let capacity = u32::try_from(self.addresses.capacity()).unwrap_or(u32::MAX);
-        self.addresses.push(address).map_err(|_| EmitError::Capacity { capacity })
+        self.addresses.push(address).map_err(|_| EmitError::Capacity { pool: EmitPool::Addresses, capacity })
     }
 
     /// Address register of an instance; without one, the wave-uniform base.
@@ -188,7 +189,7 @@ impl Context<'_, '_, '_, '_> {
             let column = map.at(e);
             let column = if lead { column.lead } else { column.bytes };
             if column != 0 {
-                columns.push(BitColumn { value: self.thread, bit, column }).map_err(|_| EmitError::Capacity { capacity: 16 })?;
+                columns.push(BitColumn { value: self.thread, bit, column }).map_err(|_| EmitError::Capacity { pool: EmitPool::AddressBits, capacity: 16 })?;
             }
         }
         if columns.is_empty() {
@@ -240,7 +241,7 @@ impl Context<'_, '_, '_, '_> {
                 continue;
             }
             let first = seen.is_empty();
-            seen.push(key).map_err(|_| EmitError::Capacity { capacity: 64 })?;
+            seen.push(key).map_err(|_| EmitError::Capacity { pool: EmitPool::MovementAddresses, capacity: 64 })?;
             f(self, d, first)?;
         }
         Ok(())
@@ -344,7 +345,7 @@ impl Context<'_, '_, '_, '_> {
                     }
                 };
                 let node = this.declare(Variable::word(), reg)?;
-                known.push((d, node)).map_err(|_| EmitError::Capacity { capacity: 64 })?;
+                known.push((d, node)).map_err(|_| EmitError::Capacity { pool: EmitPool::MovementAddresses, capacity: 64 })?;
                 this.keep(Address { op: number, side: view.number, key: Some((d.phase, d.add, d.lead)), reg })
             });
         }
@@ -377,7 +378,7 @@ impl Context<'_, '_, '_, '_> {
                 let step = this.arena.op(IndexOp::MulWide64, &[step, outer_bytes])?;
                 this.arena.op(IndexOp::Add64, &[from, step])?
             };
-            known.push((d, node)).map_err(|_| EmitError::Capacity { capacity: 64 })?;
+            known.push((d, node)).map_err(|_| EmitError::Capacity { pool: EmitPool::MovementAddresses, capacity: 64 })?;
             let reg = this.compute(node, Place::Vector)?;
             this.keep(Address { op: number, side: view.number, key: Some((d.phase, d.add, d.lead)), reg })
         })?;
@@ -480,7 +481,7 @@ impl Context<'_, '_, '_, '_> {
         let owner = u16::try_from(at.op.index()).unwrap_or(u16::MAX);
         let capacity = u32::try_from(self.advances.capacity()).unwrap_or(u32::MAX);
         let push = |this: &mut Self, by: Option<crate::expr::Reg>, bytes: u32| {
-            this.advances.push(Advance { owner, reg, by, bytes }).map_err(|_| EmitError::Capacity { capacity })
+            this.advances.push(Advance { owner, reg, by, bytes }).map_err(|_| EmitError::Capacity { pool: EmitPool::Advances, capacity })
         };
         if let Some(step) = self.stepped(op, global.start.1, at)? {
             let bytes = step.checked_mul(u32::from(global.map.shape.bits / 8)).ok_or(EmitError::Index(op))?;

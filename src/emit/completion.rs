@@ -6,6 +6,7 @@
 
 use super::context::{Context, EmitError};
 use super::lookup::Operand;
+use super::pool::EmitPool;
 use super::step::{Missing, Purpose, Slot, StepError, int, slot};
 use super::sync::push;
 use crate::expr::{Place, Reg};
@@ -47,7 +48,9 @@ impl<'t> Context<'_, 't, '_, '_> {
             let address = self.compute(node, Place::Vector)?;
             let class = self.machine.class(RegisterKind::Vector, 32).ok_or(StepError::NoAtom(Missing::Class))?;
             let parity = self.filled(class, 0)?;
-            self.completions.push(Completion { address, parity }).map_err(|_| EmitError::Capacity { capacity: MAX_COMPLETIONS as u32 })?;
+            self.completions
+                .push(Completion { address, parity })
+                .map_err(|_| EmitError::Capacity { pool: EmitPool::Completions, capacity: MAX_COMPLETIONS as u32 })?;
             self.steps.append(object.init, &[slot(on), slot(address), Slot::Int(1)])?;
         }
         for step in object.publish {
@@ -80,7 +83,7 @@ impl<'t> Context<'_, 't, '_, '_> {
 
     pub(super) fn completion(&self, number: u8) -> Result<Completion, EmitError> {
         let capacity = u32::from(self.plan.completions);
-        self.completions.get(usize::from(number)).copied().ok_or(EmitError::Capacity { capacity })
+        self.completions.get(usize::from(number)).copied().ok_or(EmitError::Capacity { pool: EmitPool::Completions, capacity })
     }
 
     /// Announces so many bytes to an object, and arrives there.

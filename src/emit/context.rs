@@ -3,6 +3,7 @@
 use super::completion::{Completion, MAX_COMPLETIONS};
 use super::kernel::{Param, ParamKind, find};
 use super::lookup::Lookup;
+use super::pool::EmitPool;
 use super::step::{Missing, Slot, StepError, Steps, int, slot};
 use crate::assign::{ChooseBytes, choose_bytes};
 use crate::expr::{Arena, ExprError, ExprId, Place, Reg, SelectError, Selector, SimplifyScratch, VarId, Variable, Want, simplify};
@@ -28,9 +29,11 @@ pub enum EmitError {
     Simplify(RunError<ExprError>),
     /// No instruction computes this.
     Select(SelectError<StepError>),
-    /// Parameters, addresses or tiles ran out of room.
+    /// A list is full.
     Capacity {
-        /// How many there can be.
+        /// Which.
+        pool: EmitPool,
+        /// How many it holds.
         capacity: u32,
     },
     /// The operation has no place in the plan, or one that emission cannot follow.
@@ -103,8 +106,8 @@ pub struct Index {
 }
 
 /// A list that is full.
-pub(super) fn full<T>(list: &VecView<T>) -> EmitError {
-    EmitError::Capacity { capacity: u32::try_from(list.capacity()).unwrap_or(u32::MAX) }
+pub(super) fn full<T>(pool: EmitPool, list: &VecView<T>) -> EmitError {
+    EmitError::Capacity { pool, capacity: u32::try_from(list.capacity()).unwrap_or(u32::MAX) }
 }
 
 /// What emission keeps lists of, in the caller's storage: in frames they would lie under everything that it calls.
@@ -276,7 +279,7 @@ impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
     /// A variable that lives in `reg`.
     pub fn declare(&mut self, variable: Variable, reg: Reg) -> Result<ExprId, EmitError> {
         let (VarId(number), node) = self.arena.variable_node(variable)?;
-        let place = self.registers.get_mut(usize::from(number)).ok_or(EmitError::Capacity { capacity: MAX_VARIABLES as u32 })?;
+        let place = self.registers.get_mut(usize::from(number)).ok_or(EmitError::Capacity { pool: EmitPool::Variables, capacity: MAX_VARIABLES as u32 })?;
         *place = Some(reg);
         self.selector.remember(node, reg);
         Ok(node)
@@ -325,7 +328,7 @@ impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
         let reg = result.ok_or(StepError::NoAtom(Missing::Frame))?;
         let variable = if wide { Variable::long().uniform() } else { Variable::word().uniform() };
         let node = self.declare(variable, reg)?;
-        self.indices.push(Index { value, kind, node }).map_err(|_| full(self.indices))?;
+        self.indices.push(Index { value, kind, node }).map_err(|_| full(EmitPool::Indices, self.indices))?;
         Ok(node)
     }
 
@@ -395,7 +398,7 @@ impl<'a, 't, 'p, 's> Context<'a, 't, 'p, 's> {
             h.reg = reg;
             return Ok(());
         }
-        self.held.push(Held { value, reg }).map_err(|_| full(self.held))
+        self.held.push(Held { value, reg }).map_err(|_| full(EmitPool::Tiles, self.held))
     }
 
     /// A fresh label.

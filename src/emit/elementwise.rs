@@ -5,13 +5,15 @@
 //! several, by an instruction for each share of it. A loose tile has each element alone. A tile that nothing reads
 //! afterwards gives its registers to the result.
 
+use super::alive::overlaps;
 use super::context::{Context, EmitError};
 use super::source::Source;
 use super::step::{MAX_ARGS, Purpose, Slot, slot};
-use crate::assign::{PACK, doer, shares};
+use crate::assign::{doer, shares};
 use crate::expr::Reg;
 use crate::ir::Op;
-use lanebook_tables::{Atom, AtomId, Role};
+use crate::map::Fragment;
+use lanebook_tables::{Atom, AtomId, OpWord, Role};
 
 /// Most operands of an operation.
 const MAX_OPERANDS: usize = 4;
@@ -48,13 +50,14 @@ impl Context<'_, '_, '_, '_> {
         };
         let from = from.ok_or(refuse)?;
         let (_, fragment) = self.plan.fragment_of(result).ok_or(refuse)?;
-        let loose = fragment.loose;
         let bits = |id| tables.dtype(id).map_or(0, |d| d.bits);
-        // Where a register's elements stand alone there is only the lowest share.
+        // Where a register's elements stand alone, in the operands or in the result, there is only the lowest share.
+        let loose = self.is_loose(op, fragment)?;
         let many_shares = if loose { 1 } else { shares(bits(from), bits(to)) };
+        let word = self.program.decl_id(op).map(OpWord::Op).ok_or(refuse)?;
         let mut units: heapless::Vec<Unit<'_>, MAX_SHARES> = heapless::Vec::new();
         for part in 0..many_shares {
-            let found = unit(doer(tables, arch, self.program.op_name(op), operands.len(), (from, to), part)).ok_or(refuse)?;
+            let found = unit(doer(tables, arch, word, operands.len(), (from, to), part)).ok_or(refuse)?;
             units.push(found).map_err(|_| refuse)?;
         }
         let own = *units.first().ok_or(refuse)?;
@@ -69,13 +72,13 @@ impl Context<'_, '_, '_, '_> {
         // Registers that are packed to a result register, each made of as many elements as the atom takes.
         let pieces = if from == to || loose { 1 } else { many.checked_div(own.pack).unwrap_or(1) };
         let packs = pieces > 1 && bits(from) > bits(to);
-        let packer = if packs { Some(unit(doer(tables, arch, PACK, usize::from(pieces), (to, to), 0)).ok_or(refuse)?) } else { None };
+        let packer = if packs { Some(unit(doer(tables, arch, OpWord::Pack, usize::from(pieces), (to, to), 0)).ok_or(refuse)?) } else { None };
         let count = u8::try_from(fragment.registers()).map_err(|_| refuse)?;
         // A tile of the same registers that nothing reads any more becomes the result: each register of it is read by the instruction that writes it.
-        let values = (0..operands.len()).filter_map(|k| self.program.operand(op, k));
-        let spare = values.zip(&operands).find_map(|(value, source)| {
+        let is_apart = |reg: Reg| operands.iter().all(|other| other.whole() == Some(reg) || !overlaps(other.registers(), reg));
+        let spare = operands.iter().find_map(|source| {
             let reg = source.whole().filter(|reg| reg.class == def.class && reg.count == count)?;
-            ((from == to || loose) && self.is_last(op, value)).then_some(reg)
+            ((from == to || loose) && is_apart(reg) && self.is_free_after(op, reg)).then_some(reg)
         });
         let out = match spare {
             Some(reg) => reg,
@@ -88,7 +91,7 @@ impl Context<'_, '_, '_, '_> {
                 let shares = u16::from(many_shares.max(1));
                 let share = register.checked_rem(shares).ok_or(refuse)?;
                 let unit = *units.get(usize::from(share)).ok_or(refuse)?;
-                // A loose result has as many registers as its operand: each is made of one register, however many the atom takes.
+                // A loose tile has as many registers as the other side: each is made of one register, however many the atom takes.
                 let step = if loose { 1 } else { own.pack };
                 let at = register.checked_div(shares).ok_or(refuse)?.wrapping_mul(step);
                 self.unit(op, unit, &operands, one(out, register), at, loose)?;
@@ -105,6 +108,22 @@ impl Context<'_, '_, '_, '_> {
             self.apply(op, packer, one(out, register), uses)?;
         }
         self.hold(result, out)
+    }
+
+    /// Whether registers meet registers because elements of the operands or of the result have one each, however narrow they are. What is packed meets
+    /// what is packed, or 32 bits.
+    fn is_loose(&self, op: Op, result: &Fragment) -> Result<bool, EmitError> {
+        let narrow = |f: &Fragment| f.shape.bits < 32;
+        let mut loose = result.loose;
+        // A constant fills its register, whatever reads it.
+        for value in self.program.operands(op).filter(|v| self.program.constant(*v).is_none()) {
+            let Some((_, operand)) = self.plan.fragment_of(value) else { continue };
+            if narrow(operand) && narrow(result) && operand.loose != result.loose {
+                return Err(EmitError::Unplanned(op));
+            }
+            loose |= operand.loose;
+        }
+        Ok(loose)
     }
 
     /// One instruction: `out` from the operands' registers from `at` on.

@@ -426,7 +426,7 @@ fn any_reads(tables: &Tables<'_>, steps: &Line<'_>, patterns: &VecView<Pattern>,
     found
 }
 
-/// Wait states that a step itself provides; with `counts` only one, if it is of such an atom.
+/// Wait states that a step itself provides: one for each instruction, however long that takes; with `counts` only one, if it is of such an atom.
 fn states_of(isa: &Isa<'_>, step: &Step, atom: &Atom<'_>, counts: &[TagId]) -> u32 {
     if isa.nop == Some(step.atom)
         && let Some(&Slot::Int(n)) = step.args.first()
@@ -436,5 +436,5 @@ fn states_of(isa: &Isa<'_>, step: &Step, atom: &Atom<'_>, counts: &[TagId]) -> u
     if !counts.is_empty() {
         return u32::from(counts.iter().any(|tag| atom.tags.contains(tag)));
     }
-    u32::from(atom.cost.issue.max(1))
+    atom.template.lines()
 }

@@ -11,6 +11,7 @@ use super::address::memory_sides;
 use super::context::{Context, EmitError};
 use super::lanes::Selector;
 use super::movement::{data_operand, register_class};
+use super::pool::EmitPool;
 use super::step::{Purpose, slot};
 use crate::expr::Reg;
 use crate::ir::{Loop, Op};
@@ -103,7 +104,7 @@ impl Context<'_, '_, '_, '_> {
             tuples.clear();
             for k in 0..batch.saturating_mul(rows) {
                 let reg = self.steps.tuple(class, loaded)?;
-                tuples.push(reg).map_err(|_| EmitError::Capacity { capacity: TUPLES as u32 })?;
+                tuples.push(reg).map_err(|_| EmitError::Capacity { pool: EmitPool::TransposeRegisters, capacity: TUPLES as u32 })?;
                 self.instance(plan, plan.atom, first_atom, done.saturating_mul(rows).saturating_add(k), Some(slot(reg)))?;
             }
             for block in 0..batch {
@@ -111,7 +112,8 @@ impl Context<'_, '_, '_, '_> {
                 let rest = tuples.get(from..).ok_or(refuse)?;
                 out.clear();
                 for _ in 0..columns {
-                    out.push(self.steps.tuple(class, stored)?).map_err(|_| EmitError::Capacity { capacity: TUPLES as u32 })?;
+                    out.push(self.steps.tuple(class, stored)?)
+                        .map_err(|_| EmitError::Capacity { pool: EmitPool::TransposeRegisters, capacity: TUPLES as u32 })?;
                 }
                 self.steps.purpose = Purpose::Arithmetic;
                 self.flip_block(plan.op, flip, rest, &out, &choices)?;

@@ -5,6 +5,7 @@
 //! same selectors.
 
 use super::context::{Address, Context, EmitError};
+use super::pool::EmitPool;
 use super::step::{MAX_ARGS, Missing, Purpose, Slot, StepError, int, slot};
 use crate::assign::{ChooseBytes, lane_mover};
 use crate::expr::{ExprId, Place, Reg};
@@ -73,7 +74,7 @@ impl<'a, 't> Context<'a, 't, '_, '_> {
         let reg = self.compute(node, Place::Vector)?;
         let number = u16::try_from(op.index()).unwrap_or(u16::MAX);
         let capacity = u32::try_from(self.addresses.capacity()).unwrap_or(u32::MAX);
-        self.addresses.push(Address { op: number, side, key: Some(key), reg }).map_err(|_| EmitError::Capacity { capacity })
+        self.addresses.push(Address { op: number, side, key: Some(key), reg }).map_err(|_| EmitError::Capacity { pool: EmitPool::Addresses, capacity })
     }
 
     /// Computes what a conversion inside warps wants in registers: selectors and numbers of lanes.

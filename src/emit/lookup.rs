@@ -1,11 +1,7 @@
 //! Finding atoms by what they do: the frame's own small needs (moves, fills, in-place sums), answered by the tables.
 
-use crate::assign::PACK;
 use crate::expr::Reg;
-use lanebook_tables::{Arch, Atom, AtomClass, AtomId, ClassId, IndexOp, Isa, RegisterKind, Role, Tables, TermNode};
-
-/// What the tables call taking a register apart into narrower ones.
-const UNPACK: &str = "unpack";
+use lanebook_tables::{Arch, Atom, AtomClass, AtomId, ClassId, IndexOp, Isa, OpWord, RegisterKind, Role, Tables, TermNode};
 
 /// A machine to look things up in.
 #[derive(Copy, Clone)]
@@ -68,7 +64,7 @@ impl<'t> Lookup<'t> {
     #[must_use]
     pub fn joins(&self, wide: ClassId, narrow: ClassId) -> Option<(AtomId, [u8; 2])> {
         self.atoms().find_map(|(id, a)| {
-            let [low, high] = *a.does.filter(|does| does.op == PACK)?.uses else { return None };
+            let [low, high] = *a.does.filter(|does| does.op == OpWord::Pack)?.uses else { return None };
             let takes = |k: u8| a.operands.get(usize::from(k)).is_some_and(|o| o.class == narrow && o.registers == 1 && o.dtype.is_none());
             let makes = a.operands.first().is_some_and(|o| o.role == Role::Def && o.class == wide && o.registers == 1);
             (a.operands.len() == 3 && makes && takes(low) && takes(high)).then_some((id, [low, high]))
@@ -80,7 +76,7 @@ impl<'t> Lookup<'t> {
     pub fn parts(&self, narrow: ClassId, wide: ClassId) -> Option<AtomId> {
         let is = |a: &Atom<'_>, k: usize, role: Role, class: ClassId| a.operands.get(k).is_some_and(|o| (o.role, o.class, o.registers) == (role, class, 1));
         let found = |a: &Atom<'_>| {
-            let named = a.does.is_some_and(|does| does.op == UNPACK) && a.operands.len() == 3;
+            let named = a.does.is_some_and(|does| does.op == OpWord::Unpack) && a.operands.len() == 3;
             named && is(a, 0, Role::Def, narrow) && is(a, 1, Role::Def, narrow) && is(a, 2, Role::Use, wide)
         };
         self.atoms().find(|(_, a)| found(a)).map(|(id, _)| id)

@@ -2,10 +2,12 @@
 
 use super::context::{Context, EmitError, Index, full};
 use super::lookup::Operand;
+use super::parallel::Parallel;
+use super::pool::EmitPool;
 use super::step::{LoopSpan, Missing, Purpose, Slot, StepError, int, slot};
 use super::sync::Open;
 use crate::expr::{Place, Reg, Variable};
-use crate::ir::{Loop, Op};
+use crate::ir::{Loop, Op, Value};
 use lanebook_tables::{ClassId, IndexOp, OpRole, RegisterKind, Role};
 
 /// A loop being emitted.
@@ -16,6 +18,8 @@ pub(super) struct OpenLoop {
     pub(super) body: u16,
     pub(super) check: u16,
     pub(super) first_step: u16,
+    /// The first register that is made inside.
+    mark: u16,
 }
 
 impl Context<'_, '_, '_, '_> {
@@ -52,14 +56,18 @@ impl Context<'_, '_, '_, '_> {
         let variable = Variable::word().uniform().level(1);
         let node = self.declare(variable, counter)?;
         let index = Index { value: parts.induction, kind: super::kernel::ParamKind::Scalar, node };
-        self.indices.push(index).map_err(|_| full(self.indices))?;
+        self.indices.push(index).map_err(|_| full(EmitPool::Indices, self.indices))?;
         let (body, check) = (self.fresh_label(), self.fresh_label());
         let jump = self.machine.isa.branch;
         self.steps.append(jump, &[Slot::Label(check)])?;
         let first_step = self.steps.here();
         self.steps.label(body)?;
+        let mark = self.steps.next_register();
+        if !self.goes_round(op) {
+            open.enter(self.depth(op));
+        }
         self.rehearse(op, open)?;
-        Ok(OpenLoop { parts, counter, body, check, first_step })
+        Ok(OpenLoop { parts, counter, body, check, first_step, mark })
     }
 
     /// Addresses of everything directly inside a loop. A frame of its own, as the rehearsal has: what they keep on the stack is never there at
@@ -89,19 +97,38 @@ impl Context<'_, '_, '_, '_> {
     /// What the end of a loop's body leaves open meets its beginning: rehearse until nothing new appears.
     #[inline(never)]
     fn rehearse(&mut self, op: Op, open: &mut Open) -> Result<(), EmitError> {
-        for _ in 0..4 {
+        // Each round opens more, or is the last: there are only so many accesses.
+        loop {
             let mut end = open.clone();
             for inner in self.program.inside(op) {
+                self.rehearse_turn(inner, op, &mut end)?;
                 self.rehearse_store(op, inner, &mut end)?;
                 self.meet(inner, &mut end, false)?;
                 self.rehearse_exchange(inner, &mut end)?;
                 self.rehearse_fetch(op, inner, &mut end)?;
             }
-            let _ = end.take_waits();
+            let _ = end.take_waits()?;
             if !end.exceeds(open) {
-                break;
+                return Ok(());
             }
             open.join(&end)?;
+        }
+    }
+
+    /// In a rehearsal of `around`, where a loop inside it begins and ends.
+    fn rehearse_turn(&self, op: Op, around: Op, open: &mut Open) -> Result<(), EmitError> {
+        let inner = match self.program.role(op) {
+            OpRole::For => op,
+            OpRole::Yield => match self.program.parent(op).filter(|parent| *parent != around) {
+                Some(parent) => parent,
+                None => return Ok(()),
+            },
+            _ => return Ok(()),
+        };
+        let _ = open.take_waits()?;
+        if !self.goes_round(inner) {
+            let depth = self.depth(inner);
+            if inner == op { open.enter(depth) } else { open.leave(depth) }
         }
         Ok(())
     }
@@ -110,14 +137,7 @@ impl Context<'_, '_, '_, '_> {
     pub(super) fn leave_loop(&mut self, l: &OpenLoop, open: &mut Open) -> Result<(), EmitError> {
         let op = l.parts.op;
         self.wait_for_open(open)?;
-        for k in 0..self.program.carried(op).count() {
-            let Some(carried) = self.program.carried(op).nth(k) else { break };
-            let (Some(argument), Some(yielded)) = (self.held_by(carried.argument), carried.yielded) else { continue };
-            let from = self.held_by(yielded).ok_or(EmitError::Carried(op))?;
-            if from != argument {
-                self.copy_tile(op, from, argument)?;
-            }
-        }
+        self.hand_on(op)?;
         self.steps.purpose = Purpose::FurtherAddress;
         self.advance_all(op)?;
         self.steps.purpose = Purpose::Control;
@@ -138,6 +158,64 @@ impl Context<'_, '_, '_, '_> {
         let last = self.steps.here().saturating_sub(1);
         let capacity = u32::try_from(self.steps.loops.capacity()).unwrap_or(u32::MAX);
         self.steps.loops.push(LoopSpan { first: l.first_step, last }).map_err(|_| StepError::Loops { capacity })?;
+        if !self.goes_round(op) {
+            open.leave(self.depth(op));
+        }
+        self.forget_since(l.mark);
+        Ok(())
+    }
+
+    /// What a turn yields becomes what the next one is given, all of it at once. A frame of its own: the list of copies lies under nothing else.
+    #[inline(never)]
+    fn hand_on(&mut self, op: Op) -> Result<(), EmitError> {
+        let mut copies: Parallel<Reg> = Parallel::new();
+        for k in 0..self.program.carried(op).count() {
+            let Some((argument, yielded)) = self.handed(op, k).filter(|(_, yielded)| self.program.constant(*yielded).is_none()) else { continue };
+            let from = self.tile_of(op, yielded)?;
+            if !copies.add(argument, from) {
+                return Err(EmitError::Capacity { pool: EmitPool::Tiles, capacity: u32::try_from(Parallel::<Reg>::capacity()).unwrap_or(u32::MAX) });
+            }
+        }
+        while let Some((to, from)) = copies.next() {
+            self.copy_tile(op, from, to)?;
+        }
+        while let Some(place) = copies.cycle() {
+            self.rotate(op, &copies, place)?;
+            copies.close(place);
+        }
+        // Numbers read nothing: they come last.
+        for k in 0..self.program.carried(op).count() {
+            let Some((argument, yielded)) = self.handed(op, k).filter(|(_, yielded)| self.program.constant(*yielded).is_some()) else { continue };
+            let bits = self.constant_bits(yielded).ok_or(EmitError::Constant(op))?;
+            self.steps.purpose = Purpose::Fill;
+            self.fill(argument, bits)?;
+        }
+        Ok(())
+    }
+
+    /// The registers of a loop's argument, and what a turn yields for them.
+    fn handed(&self, op: Op, number: usize) -> Option<(Reg, Value)> {
+        let carried = self.program.carried(op).nth(number)?;
+        Some((self.held_by(carried.argument)?, carried.yielded?))
+    }
+
+    /// Each place of a cycle gets what the next one has, register by register: a temporary of one is enough.
+    fn rotate(&mut self, op: Op, copies: &Parallel<Reg>, first: Reg) -> Result<(), EmitError> {
+        let one = |reg: Reg, k: u16| Reg { class: reg.class, first: reg.first.wrapping_add(k), count: 1 };
+        for k in 0..u16::from(first.count) {
+            let saved = self.steps.tuple(first.class, 1)?;
+            self.copy_tile(op, one(first, k), saved)?;
+            let mut at = first;
+            loop {
+                let from = copies.source(at).filter(|from| from.count == first.count).ok_or(EmitError::Carried(op))?;
+                let is_last = from == first;
+                self.copy_tile(op, if is_last { saved } else { one(from, k) }, one(at, k))?;
+                if is_last {
+                    break;
+                }
+                at = from;
+            }
+        }
         Ok(())
     }
 

@@ -8,6 +8,7 @@
 //! comes from the tables. Needs no formatting machinery: text leaves by `write_str`.
 
 mod address;
+mod alive;
 mod completion;
 mod context;
 mod convert;
@@ -21,13 +22,17 @@ mod line;
 mod lookup;
 mod loops;
 mod movement;
+mod outside;
+mod parallel;
 mod pieces;
+mod pool;
 mod product;
 mod quotient;
 mod reduce;
 pub mod registers;
 mod run;
 mod scaled;
+mod scope;
 mod slices;
 mod source;
 pub mod step;
@@ -43,6 +48,7 @@ mod walk;
 pub use completion::{Completion, MAX_COMPLETIONS};
 pub use context::{Address, Advance, EmitError, Held, MAX_VARIABLES};
 pub use kernel::{Param, ParamKind, parameter_bytes, parameters};
+pub use pool::EmitPool;
 pub use text::{Kernel, TextError, write_number, write_signed};
 
 pub(crate) use context::{Context, Index, Lists};

@@ -2,6 +2,7 @@
 
 use super::address::{delta, immediate_start, memory_sides};
 use super::context::{Context, EmitError};
+use super::pool::EmitPool;
 use super::step::{Pattern, Purpose, Slot, int, slot};
 use super::sync::{Open, Stand, Touched, Wanted, push};
 use crate::expr::Reg;
@@ -15,11 +16,26 @@ impl Context<'_, '_, '_, '_> {
         let mut out = heapless::Vec::new();
         if let Some(product) = self.plan.product_of(op) {
             self.touched_by_unit(product, &mut out);
+            // What it loads by itself it reads here, whatever stood before the load.
+            for sliced in (0..2).filter_map(|side| self.sliced(op, side)) {
+                if let Some(plan) = self.plan.move_of(sliced.load()) {
+                    self.touched_by_move(plan, &mut out);
+                }
+            }
         }
-        let Some(plan) = self.plan.move_of(op) else { return out };
-        self.touched_outside(plan, &mut out);
+        if let Some(plan) = self.plan.move_of(op) {
+            self.touched_by_move(plan, &mut out);
+        }
+        out
+    }
+
+    fn touched_by_move(&self, plan: &MovePlan, out: &mut heapless::Vec<Touched, 6>) {
+        self.touched_outside(plan, out);
         if let Some(tiled) = plan.tiled {
-            let Some(form) = self.machine.tables.units.tiled_moves.get(usize::from(tiled.form)) else { return out };
+            if let (Some(number), Some(objects)) = (tiled.completion.filter(|_| self.announces(plan)), self.objects()) {
+                let _ = out.push(objects.announcement(number));
+            }
+            let Some(form) = self.machine.tables.units.tiled_moves.get(usize::from(tiled.form)) else { return };
             for (kind, end, writes) in [(form.from, plan.from, false), (form.to, plan.to, true)] {
                 if let End::Shared(alloc) = end
                     && let Some(tile) = self.plan.allocs.get(usize::from(alloc))
@@ -34,7 +50,7 @@ impl Context<'_, '_, '_, '_> {
                     });
                 }
             }
-            return out;
+            return;
         }
         for atom in [Some(plan.atom), plan.second].into_iter().flatten() {
             let Some(movement) = self.machine.tables.atom(atom).and_then(|a| a.movement.as_ref()) else { continue };
@@ -53,47 +69,6 @@ impl Context<'_, '_, '_, '_> {
                 }
             }
         }
-        out
-    }
-
-    /// The global tile of a movement, where something else of its tensor is written, or it is.
-    #[inline(never)]
-    fn touched_outside(&self, plan: &MovePlan, out: &mut heapless::Vec<Touched, 6>) {
-        let (g, writes) = match (plan.from, plan.to) {
-            (End::Global(g), _) => (g, false),
-            (_, End::Global(g)) => (g, true),
-            _ => return,
-        };
-        let memref = |g: u16| self.plan.globals.get(usize::from(g)).map(|g| g.memref);
-        let of = |m: &MovePlan| match (m.from, m.to) {
-            (End::Global(other), _) if memref(other) == memref(g) => Some(false),
-            (_, End::Global(other)) if memref(other) == memref(g) => Some(true),
-            _ => None,
-        };
-        let others = || self.plan.moves.iter().filter_map(of);
-        if !others().any(|writes| writes) || others().nth(1).is_none() {
-            return;
-        }
-        let kind = match plan.tiled {
-            Some(tiled) => self.machine.tables.units.tiled_moves.get(usize::from(tiled.form)).map(|form| if writes { form.to } else { form.from }),
-            None => [Some(plan.atom), plan.second].into_iter().flatten().find_map(|atom| {
-                let movement = self.machine.tables.atom(atom)?.movement?;
-                let side = if writes { movement.to } else { movement.from };
-                (side.space == Space::Global).then_some(side.access)
-            }),
-        };
-        let Some(kind) = kind else { return };
-        // The tile that lanes hold, element for element the same.
-        let in_lanes = |m: &MovePlan| m.tiled.is_none() && m.second.is_none() && (matches!(m.from, End::Registers(_)) || matches!(m.to, End::Registers(_)));
-        let held = |m: &MovePlan| match (m.from, m.to) {
-            (End::Registers(k), _) | (_, End::Registers(k)) => self.plan.fragments.get(usize::from(k)).map(|f| &f.fragment),
-            _ => None,
-        };
-        let dealt =
-            if in_lanes(plan) { self.plan.moves.iter().position(|m| in_lanes(m) && held(m) == held(plan)).map_or(0, |k| k.saturating_add(1)) } else { 0 };
-        let tensor = self.plan.globals.iter().position(|other| Some(other.memref) == memref(g)).unwrap_or(0);
-        let number = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
-        let _ = out.push(Touched::global(number(tensor), g, kind, writes, number(dealt)));
     }
 
     fn touched_by_unit(&self, product: &ProductPlan, out: &mut heapless::Vec<Touched, 6>) {
@@ -130,7 +105,7 @@ impl Context<'_, '_, '_, '_> {
     pub(super) fn meet(&mut self, op: Op, open: &mut Open, emit: bool) -> Result<bool, EmitError> {
         let touched = self.touched(op);
         let barrier = self.meet_all(touched.as_slice(), open, emit)?;
-        self.completed(op, open);
+        self.completed(op, barrier, open);
         Ok(barrier)
     }
 
@@ -140,7 +115,7 @@ impl Context<'_, '_, '_, '_> {
             return Ok(false);
         }
         let (tables, arch) = (self.machine.tables, self.machine.arch);
-        let wanted = open.meet(tables, arch, touched)?;
+        let wanted = open.meet(tables, arch, touched, |a, b| self.lie_apart(a, b))?;
         let has_barrier = wanted.iter().any(|w| matches!(w, Wanted::Step(step, _) if step.barrier));
         if !emit {
             return Ok(has_barrier);
@@ -175,7 +150,7 @@ impl Context<'_, '_, '_, '_> {
     /// Waits for everything that is open and completes on an object: no loop begins or ends before that.
     #[inline(never)]
     pub(super) fn wait_for_open(&mut self, open: &mut Open) -> Result<(), EmitError> {
-        for number in open.take_waits() {
+        for number in open.take_waits()? {
             self.wait(number)?;
         }
         Ok(())
@@ -247,7 +222,7 @@ impl Context<'_, '_, '_, '_> {
                     let batch = (plan.fit.count().saturating_sub(done)).min(self.in_flight(count.into(), 16));
                     for k in 0..batch {
                         let reg = self.steps.tuple(class, count)?;
-                        stage.push(reg).map_err(|_| EmitError::Capacity { capacity: 64 })?;
+                        stage.push(reg).map_err(|_| EmitError::Capacity { pool: EmitPool::CopyRegisters, capacity: 64 })?;
                         self.instance(&plan, plan.atom, first, at(done.saturating_add(k)), Some(slot(reg)))?;
                     }
                     for (k, reg) in (0u32..).zip(&stage) {

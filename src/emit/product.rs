@@ -1,6 +1,8 @@
 //! Products: one instruction an instance, and descriptors of operands that the unit reads from shared memory.
 
+use super::alive::overlaps;
 use super::context::{Address, Context, EmitError};
+use super::pool::EmitPool;
 use super::step::{ALL_ARGS, MAX_ARGS, Purpose, Slot};
 use super::sync::{Open, around};
 use crate::expr::{BitColumn, Combine, ExprId, Place, Reg, from_bits};
@@ -41,15 +43,15 @@ impl Context<'_, '_, '_, '_> {
                 *input = Some(self.taken(op, reg, operand(number)?)?);
             }
         }
-        let held = self.tile_of(op, c)?;
+        let held = self.start_of(op, c)?;
         let rc = self.taken(op, held, operand(s.c)?)?;
         let wide = self.machine.is_twice(rc.class, held.class);
-        // In place, if nobody else reads the old accumulator.
-        let alone = rc != held || self.program.uses(c).count() == 1;
-        let rd = if alone { rc } else { self.steps.tuple(rc.class, rc.count)? };
+        // In place, if nobody reads the old accumulator's registers any more: neither a later operation nor another instance of this one.
+        let is_input = inputs.into_iter().flatten().chain(scales.registers()).any(|reg| overlaps(reg, rc));
+        let rd = if !is_input && self.is_free_after(op, rc) { rc } else { self.steps.tuple(rc.class, rc.count)? };
         // Where the instruction's registers hold two of the tile's each, the result is taken apart behind the last instance.
         let out = match wide {
-            true if self.program.uses(c).count() == 1 => held,
+            true if self.is_free_after(op, held) => held,
             true => self.steps.tuple(held.class, held.count)?,
             false => rd,
         };
@@ -191,7 +193,7 @@ impl Context<'_, '_, '_, '_> {
         for (bit, &e) in (self.plan.wave..).zip(fragment.warp.as_slice()) {
             let column = map.at(stored(fragment, given, &alloc.shape, e)).bytes;
             if column != 0 {
-                columns.push(BitColumn { value: self.thread, bit, column }).map_err(|_| EmitError::Capacity { capacity: 8 })?;
+                columns.push(BitColumn { value: self.thread, bit, column }).map_err(|_| EmitError::Capacity { pool: EmitPool::AddressBits, capacity: 8 })?;
             }
         }
         let warps = if columns.is_empty() { None } else { Some(from_bits(&mut self.arena, &columns, Combine::Add, 0)?) };
@@ -212,7 +214,7 @@ impl Context<'_, '_, '_, '_> {
                 let number = u16::try_from(op.index()).unwrap_or(u16::MAX);
                 let key = Some((panel.saturating_mul(inside).saturating_add(block), 0, 0));
                 let capacity = u32::try_from(self.addresses.capacity()).unwrap_or(u32::MAX);
-                self.addresses.push(Address { op: number, side, key, reg }).map_err(|_| EmitError::Capacity { capacity })?;
+                self.addresses.push(Address { op: number, side, key, reg }).map_err(|_| EmitError::Capacity { pool: EmitPool::Addresses, capacity })?;
             }
         }
         Ok(())

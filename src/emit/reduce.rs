@@ -4,6 +4,7 @@
 //! exchanges lanes is the cheapest of the table's that can, for each bit.
 
 use super::context::{Address, Context, EmitError};
+use super::pool::EmitPool;
 use super::step::{MAX_ARGS, Missing, Purpose, Slot, StepError, int, slot};
 use super::sync::Open;
 use crate::assign::shape::{combiner, reduced};
@@ -54,7 +55,7 @@ impl<'t> Context<'_, 't, '_, '_> {
             let scaled = self.arena.op_const(IndexOp::Shl, other, u64::from(times.max(1).trailing_zeros()))?;
             let reg = self.compute(scaled, Place::Vector)?;
             let capacity = u32::try_from(self.addresses.capacity()).unwrap_or(u32::MAX);
-            self.addresses.push(Address { op: number, side: LANES, key, reg }).map_err(|_| EmitError::Capacity { capacity })?;
+            self.addresses.push(Address { op: number, side: LANES, key, reg }).map_err(|_| EmitError::Capacity { pool: EmitPool::Addresses, capacity })?;
         }
         self.prepare_exchange(op)
     }

@@ -6,6 +6,7 @@
 use super::address::SideView;
 use super::context::{Address, Context, EmitError};
 use super::lookup::Operand;
+use super::pool::EmitPool;
 use super::step::{Missing, Purpose, StepError, int, slot};
 use crate::expr::{BitColumn, Combine as Mix, Expr, ExprId, Place, Reg, Variable, from_bits};
 use crate::ir::Op;
@@ -40,7 +41,7 @@ impl Context<'_, '_, '_, '_> {
         let moved = plan.fit.warps.as_slice().iter().any(|&e| map.at(e).bytes != 0);
         let value = if moved { self.wave_start()? } else { self.thread };
         for (bit, &e) in (self.plan.wave..).zip(plan.fit.warps.as_slice()) {
-            columns.push(BitColumn { value, bit, column: map.at(e).bytes }).map_err(|_| EmitError::Capacity { capacity: 8 })?;
+            columns.push(BitColumn { value, bit, column: map.at(e).bytes }).map_err(|_| EmitError::Capacity { pool: EmitPool::AddressBits, capacity: 8 })?;
         }
         let node = from_bits(&mut self.arena, &columns, Mix::Add, offset)?;
         let node = self.simplified(node)?;

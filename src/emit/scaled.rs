@@ -32,6 +32,11 @@ impl Context<'_, '_, '_, '_> {
 }
 
 impl Scales {
+    /// The registers that hold them.
+    pub(super) fn registers(&self) -> impl Iterator<Item = Reg> {
+        self.sides.into_iter().flatten().map(|(reg, _)| reg)
+    }
+
     /// The operands of the instance that works on these blocks of A and B.
     pub(super) fn args(&self, op: Op, atom: &Atom<'_>, blocks: (u16, u16)) -> Result<ScaleArgs, EmitError> {
         let refuse = EmitError::Unplanned(op);

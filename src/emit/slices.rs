@@ -84,6 +84,11 @@ const FEW: u32 = 8;
 const TOP: u8 = 16;
 
 impl Sliced {
+    /// The load.
+    pub(super) fn load(self) -> Op {
+        self.load
+    }
+
     /// The slice of a block of the tile.
     pub(super) fn holds(self, block: u16) -> u16 {
         let low = self.low.saturating_sub(self.block);
@@ -150,12 +155,24 @@ impl Context<'_, '_, '_, '_> {
         None
     }
 
-    /// Nothing between the two, in one block, writes memory or has regions.
+    /// Nothing between the two, in one block, writes memory that the tile has bytes in common with, or has regions.
     fn undisturbed(&self, load: Op, product: Op) -> bool {
+        let tile = match self.plan.move_of(load).map(|m| m.from) {
+            Some(End::Shared(k)) => self.plan.allocs.get(usize::from(k)),
+            _ => None,
+        };
+        // Scratch may have the bytes of a tile that is not read any more where the load stands.
+        let spoils = |op: Op| {
+            let scratch = self.plan.exchange_of(op).and_then(|e| self.plan.allocs.get(usize::from(e.alloc)));
+            tile.zip(scratch).is_some_and(|(tile, scratch)| tile.meets(scratch))
+        };
         let mut at = self.program.next(load);
         while let Some(op) = at {
             if op == product {
                 return true;
+            }
+            if spoils(op) {
+                return false;
             }
             match self.program.role(op) {
                 OpRole::Load

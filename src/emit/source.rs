@@ -1,4 +1,4 @@
-//! Sources: in which register an operation finds an element of its operand, and whether a tile is read again.
+//! Sources: in which register an operation finds an element of its operand.
 //!
 //! A repeated tile is no movement: its reader finds each element in the register of the tile that it repeats. A constant is
 //! one register.
@@ -7,13 +7,11 @@ use super::context::{Context, EmitError, Held};
 use super::step::{Purpose, Slot, slot};
 use crate::assign::shape::{Shaping, repeated};
 use crate::expr::Reg;
-use crate::ir::{Def, Op, Value};
+use crate::ir::{Op, Value};
 use lanebook_tables::{OpRole, RegisterKind};
 
 /// Deepest chain of repetitions.
 const DEPTH: usize = 3;
-/// Most values that share registers.
-const ALIASES: usize = 12;
 
 /// Where an operand's elements are, register by register.
 #[derive(Clone, Debug)]
@@ -120,52 +118,5 @@ impl Context<'_, '_, '_, '_> {
             self.steps.append(atom, &[to, slot(from)])?;
         }
         Ok(reg)
-    }
-
-    /// Whether nothing reads a value's registers after `op`: all values that share them come from the block of `op`, and
-    /// all their readers stand in it, at `op` or before.
-    pub(super) fn is_last(&self, op: Op, value: Value) -> bool {
-        let program = self.program;
-        let shares = |o: Op| match program.role(o) {
-            OpRole::Transpose | OpRole::Broadcast => true,
-            OpRole::Convert => !self.plan.converts(o),
-            _ => false,
-        };
-        let mut root = value;
-        let block = program.block_of(op);
-        loop {
-            let at_home = match program.def(root) {
-                Def::Result(def, _) => program.block_of(def) == block,
-                Def::Argument(b, _) => Some(b) == block,
-                Def::Literal(_) => false,
-                _ => false,
-            };
-            if !at_home {
-                return false;
-            }
-            match program.def_op(root).filter(|def| shares(*def)).and_then(|def| program.operand(def, 0)) {
-                Some(before) => root = before,
-                None => break,
-            }
-        }
-        let mut waiting: heapless::Vec<Value, ALIASES> = heapless::Vec::new();
-        let mut fits = waiting.push(root).is_ok();
-        while let Some(value) = waiting.pop() {
-            for user in program.uses(value).filter_map(|place| program.user(place)) {
-                let mut before = Some(user);
-                while before.is_some() && before != Some(op) {
-                    before = before.and_then(|o| program.next(o));
-                }
-                if before.is_none() || program.block_of(user) != block {
-                    return false;
-                }
-                if shares(user)
-                    && let Some(result) = program.result(user, 0)
-                {
-                    fits &= waiting.push(result).is_ok();
-                }
-            }
-        }
-        fits
     }
 }

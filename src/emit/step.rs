@@ -160,6 +160,13 @@ pub enum StepError {
         /// Room there is.
         capacity: u32,
     },
+    /// A list of a fixed length is full.
+    Capacity {
+        /// Which.
+        pool: super::pool::EmitPool,
+        /// How many it holds.
+        capacity: u32,
+    },
     /// No room for another loop.
     Loops {
         /// Room there is.
@@ -241,6 +248,11 @@ impl<'s> Steps<'s> {
     #[must_use]
     pub fn here(&self) -> u16 {
         u16::try_from(self.steps.len()).unwrap_or(u16::MAX)
+    }
+
+    /// The first virtual register that is not handed out yet.
+    pub(super) const fn next_register(&self) -> u16 {
+        self.next
     }
 
     /// Appends a step.

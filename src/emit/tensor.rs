@@ -5,6 +5,7 @@
 
 use super::completion::Completion;
 use super::context::{Address, Context, EmitError};
+use super::pool::EmitPool;
 use super::step::{MAX_ARGS, Missing, Purpose, Slot, StepError, slot};
 use super::sync::{Open, between, push_known, rule};
 use crate::expr::{ExprId, Place, Reg, Variable};
@@ -160,13 +161,15 @@ impl<'t> Context<'_, 't, '_, '_> {
 
     pub(super) fn prepared(&mut self, op: u16, side: u8, key: u32, reg: Reg) -> Result<(), EmitError> {
         let capacity = u32::try_from(self.addresses.capacity()).unwrap_or(u32::MAX);
-        self.addresses.push(Address { op, side, key: Some((key, 0, 0)), reg }).map_err(|_| EmitError::Capacity { capacity })
+        self.addresses.push(Address { op, side, key: Some((key, 0, 0)), reg }).map_err(|_| EmitError::Capacity { pool: EmitPool::Addresses, capacity })
     }
 
-    /// What a product's end orders: it is waited for at once.
-    pub(super) fn completed(&self, op: Op, open: &mut Open) {
+    /// What a product's end orders: it is waited for at once. Without a barrier before it (`met`) it brings its own.
+    pub(super) fn completed(&self, op: Op, met: bool, open: &mut Open) {
         let own = self.plan.product_of(op).and_then(|p| self.machine.tables.atom(p.product.atom)).and_then(Atom::tensor);
         if let Some(own) = own {
+            let steps = rule(self.machine.arch, own.reads, own.writes).filter(|_| !met).map_or(&[][..], |r| r.steps);
+            open.pass(self.machine.arch, |step| steps.iter().any(|s| s.atom == step.atom && s.immediates == step.immediates));
             open.carried_out(self.machine.arch, own.writes, own.reads);
         }
     }

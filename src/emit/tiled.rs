@@ -7,6 +7,7 @@
 use super::completion::Completion;
 use super::context::{Address, Advance, Context, EmitError};
 use super::kernel::ParamKind;
+use super::pool::EmitPool;
 use super::step::{Purpose, Slot, slot};
 use super::sync::{Open, push};
 use crate::expr::{Place, Reg};
@@ -92,7 +93,9 @@ impl<'t> Context<'_, 't, '_, '_> {
                     reg = if kept { self.copy(reg)? } else { self.own(op, reg, innermost, &tiled.global)? };
                     let owner = u16::try_from(at.op.index()).unwrap_or(u16::MAX);
                     let capacity = u32::try_from(self.advances.capacity()).unwrap_or(u32::MAX);
-                    self.advances.push(Advance { owner, reg, by: None, bytes: step }).map_err(|_| EmitError::Capacity { capacity })?;
+                    self.advances
+                        .push(Advance { owner, reg, by: None, bytes: step })
+                        .map_err(|_| EmitError::Capacity { pool: EmitPool::Advances, capacity })?;
                 }
                 self.keep(Address { op: number, side, key: Some((more, 0, 0)), reg })?;
             }
@@ -118,9 +121,7 @@ impl<'t> Context<'_, 't, '_, '_> {
             (None, None) => None,
             _ => return Err(unplanned),
         };
-        if let Some(number) = tiled.plan.completion
-            && self.plan.moves.iter().find(|m| m.tiled.and_then(|t| t.completion) == Some(number)).map(|m| m.op) == Some(op)
-        {
+        if let Some(number) = tiled.plan.completion.filter(|_| self.announces(plan)) {
             self.expect(number, self.announced(number).ok_or(unplanned)?)?;
         }
         let map = self.parameter(op, tiled.global.memref, ParamKind::Map(tiled.plan.map))?;
@@ -165,10 +166,16 @@ impl<'t> Context<'_, 't, '_, '_> {
                 push(tables, step, &mut self.steps)?;
             }
             for step in form.last {
-                done.push(*step).map_err(|_| EmitError::Capacity { capacity: LAST as u32 })?;
+                done.push(*step).map_err(|_| EmitError::Capacity { pool: EmitPool::LastSteps, capacity: LAST as u32 })?;
             }
         }
         Ok(())
+    }
+
+    /// Whether a movement is the first of those with its completion object.
+    pub(super) fn announces(&self, plan: &MovePlan) -> bool {
+        let number = plan.tiled.and_then(|t| t.completion);
+        number.is_some() && self.plan.moves.iter().find(|m| m.tiled.and_then(|t| t.completion) == number).map(|m| m.op) == Some(plan.op)
     }
 
     /// Bytes that all movements with a completion object bring together.

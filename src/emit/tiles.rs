@@ -26,14 +26,28 @@ impl Context<'_, '_, '_, '_> {
 
     pub(super) fn fill(&mut self, reg: Reg, value: i64) -> Result<(), EmitError> {
         let missing = StepError::NoAtom(Missing::Fill(reg.class));
-        let (atom, by_number) = self.machine.fill(reg.class, value).ok_or(missing)?;
+        let Some((atom, by_number)) = self.machine.fill(reg.class, value) else { return self.fill_through(reg, value) };
         for k in 0..u16::from(reg.count) {
-            let one = Slot::Reg { class: reg.class.0 as u8, count: 1, first: reg.first.wrapping_add(k) };
             if by_number {
-                self.steps.append(atom, &[one, int(value).ok_or(missing)?])?;
+                self.steps.append(atom, &[single(reg, k), int(value).ok_or(missing)?])?;
             } else {
-                self.steps.append(atom, &[one])?;
+                self.steps.append(atom, &[single(reg, k)])?;
             }
+        }
+        Ok(())
+    }
+
+    /// Where no instruction writes a number into a class: from a register of lanes.
+    fn fill_through(&mut self, reg: Reg, value: i64) -> Result<(), EmitError> {
+        let missing = StepError::NoAtom(Missing::Fill(reg.class));
+        let class = self.machine.class(RegisterKind::Vector, 32).filter(|class| *class != reg.class).ok_or(missing)?;
+        let (atom, by_number) = self.machine.fill(class, value).ok_or(missing)?;
+        let copy = self.machine.copy_into(reg.class, 1, class).ok_or(missing)?;
+        let between = self.steps.tuple(class, 1)?;
+        let number = if by_number { int(value).ok_or(missing)? } else { Slot::None };
+        self.steps.append(atom, &[single(between, 0), number])?;
+        for k in 0..u16::from(reg.count) {
+            self.steps.append(copy, &[single(reg, k), single(between, 0)])?;
         }
         Ok(())
     }
@@ -43,11 +57,10 @@ impl Context<'_, '_, '_, '_> {
             return Err(EmitError::Carried(op));
         }
         let missing = StepError::NoAtom(Missing::Move(to.class));
-        let one = |reg: Reg, k: u16| Slot::Reg { class: reg.class.0 as u8, count: 1, first: reg.first.wrapping_add(k) };
         self.steps.purpose = Purpose::Fill;
         if let Some(atom) = self.machine.copy_into(to.class, 1, from.class) {
             for k in 0..u16::from(to.count) {
-                self.steps.append(atom, &[one(to, k), one(from, k)])?;
+                self.steps.append(atom, &[single(to, k), single(from, k)])?;
             }
             return Ok(());
         }
@@ -56,9 +69,9 @@ impl Context<'_, '_, '_, '_> {
         let out = self.machine.copy_into(class, 1, from.class).ok_or(missing)?;
         let into = self.machine.copy_into(to.class, 1, class).ok_or(missing)?;
         for k in 0..u16::from(to.count) {
-            let between = one(self.steps.tuple(class, 1)?, 0);
-            self.steps.append(out, &[between, one(from, k)])?;
-            self.steps.append(into, &[one(to, k), between])?;
+            let between = single(self.steps.tuple(class, 1)?, 0);
+            self.steps.append(out, &[between, single(from, k)])?;
+            self.steps.append(into, &[single(to, k), between])?;
         }
         Ok(())
     }
@@ -120,7 +133,7 @@ impl Context<'_, '_, '_, '_> {
             let bits = constant_bits(literal, self.dtype_of(argument)).ok_or(EmitError::Constant(op))?;
             return self.fill(reg, bits);
         }
-        let from = self.held_by(init).ok_or(EmitError::Carried(op))?;
+        let from = self.tile_of(op, init)?;
         self.copy_tile(op, from, reg)
     }
 
@@ -180,14 +193,27 @@ impl Context<'_, '_, '_, '_> {
         if let Some(reg) = self.held_by(value) {
             return Ok(reg);
         }
-        let Some(literal) = self.program.constant(value) else { return self.repeat(op, value) };
+        if self.program.constant(value).is_none() {
+            return self.repeat(op, value);
+        }
+        let reg = self.filled_tile(op, value)?;
+        self.hold(value, reg)?;
+        Ok(reg)
+    }
+
+    /// Registers of a tile that an accumulation begins with; a constant gets some of its own each time, since the sum takes them.
+    pub(super) fn start_of(&mut self, op: Op, value: Value) -> Result<Reg, EmitError> {
+        if self.program.constant(value).is_some() { self.filled_tile(op, value) } else { self.tile_of(op, value) }
+    }
+
+    /// A constant tile in fresh registers.
+    fn filled_tile(&mut self, op: Op, value: Value) -> Result<Reg, EmitError> {
         let (_, fragment) = self.plan.fragment_of(value).ok_or(EmitError::Unplanned(op))?;
-        let bits = constant_bits(literal, self.dtype_of(value)).ok_or(EmitError::Constant(op))?;
+        let bits = self.constant_bits(value).ok_or(EmitError::Constant(op))?;
         let class = self.tile_class(value)?;
         let reg = self.tile(op, class, fragment)?;
         self.steps.purpose = Purpose::Fill;
         self.fill(reg, bits)?;
-        self.hold(value, reg)?;
         Ok(reg)
     }
 

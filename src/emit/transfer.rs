@@ -2,14 +2,15 @@
 //! accumulator's start, and A. Each warp moves the lanes that it reaches.
 
 use super::context::{Context, EmitError};
+use super::pool::EmitPool;
 use super::step::{MAX_ARGS, Purpose, Slot, int, slot};
 use super::sync::{Open, Touched, between};
 use crate::expr::{BitColumn, Combine, ExprId, Place, Reg, from_bits};
-use crate::ir::{Def, Op, Value};
+use crate::ir::{Op, Value};
 use crate::map::Fragment;
 use crate::plan::{Blocked, InTensor, ProductPlan, TensorLoads, stored_before};
 use crate::unit::tensor;
-use lanebook_tables::{AccessId, Atom, AtomId, IndexOp, OpRole, Role};
+use lanebook_tables::{AccessId, Atom, AtomId, IndexOp, Role};
 
 /// Tensor memory's columns among the places of accesses, above all of shared memory.
 const COLUMNS: u32 = 1 << 31;
@@ -69,7 +70,7 @@ impl<'t> Context<'_, 't, '_, '_> {
         let start = self.sums(plan).filter(|_| place.stored && place.carrier != Some(around));
         let factors = self.factors(plan).filter(|_| stored_before(self.program, product) != Some(around));
         for part in start.into_iter().chain(factors) {
-            let _ = open.meet(self.machine.tables, self.machine.arch, &[part.touched(own.stores, true)])?;
+            let _ = open.meet(self.machine.tables, self.machine.arch, &[part.touched(own.stores, true)], |_, _| false)?;
         }
         Ok(())
     }
@@ -79,7 +80,7 @@ impl<'t> Context<'_, 't, '_, '_> {
         let Some(plan) = self.plan.product_of(product).filter(|p| p.tensor.is_some_and(|place| place.carrier != Some(around))) else { return Ok(()) };
         let own = self.machine.tables.atom(plan.product.atom).and_then(Atom::tensor);
         if let (Some(part), Some(own)) = (self.sums(plan), own) {
-            let _ = open.meet(self.machine.tables, self.machine.arch, &[part.touched(own.reads, false)])?;
+            let _ = open.meet(self.machine.tables, self.machine.arch, &[part.touched(own.reads, false)], |_, _| false)?;
         }
         Ok(())
     }
@@ -116,7 +117,7 @@ impl<'t> Context<'_, 't, '_, '_> {
         let mut bits: heapless::Vec<BitColumn, 8> = heapless::Vec::new();
         for (bit, &e) in (self.plan.wave..).zip(part.fragment.warp.as_slice()) {
             let column = cell(e).ok_or(unplanned)?;
-            bits.push(BitColumn { value: self.thread, bit, column }).map_err(|_| EmitError::Capacity { capacity: 8 })?;
+            bits.push(BitColumn { value: self.thread, bit, column }).map_err(|_| EmitError::Capacity { pool: EmitPool::AddressBits, capacity: 8 })?;
         }
         let base = self.tensor.and_then(|frame| frame.base()).ok_or(unplanned)?;
         let warps = from_bits(&mut self.arena, &bits, Combine::Add, 0)?;
@@ -230,7 +231,7 @@ impl<'t> Context<'_, 't, '_, '_> {
         let held = self.tile_of(plan.op, value)?;
         let source = atom.operands.iter().find(|o| o.role == Role::Use).ok_or(unplanned)?;
         let tile = self.suited(plan.op, held, source)?;
-        let wanted = open.meet(self.machine.tables, self.machine.arch, &[part.touched(own.stores, true)])?;
+        let wanted = open.meet(self.machine.tables, self.machine.arch, &[part.touched(own.stores, true)], |_, _| false)?;
         self.steps.purpose = Purpose::Sync;
         self.carry_out(&wanted)?;
         self.transfer(plan, part, (id, atom), tile)
@@ -248,16 +249,10 @@ impl<'t> Context<'_, 't, '_, '_> {
         Ok(())
     }
 
-    /// Registers that the product's result can have because they held what it began with, and nobody else reads that.
+    /// Registers that the product's result can have because they held what it began with, and nobody reads that any more.
     fn reused(&self, plan: &ProductPlan, place: &InTensor) -> Option<Reg> {
-        let program = self.program;
-        let c = program.operand(plan.op, 2).filter(|_| place.stored && place.carrier.is_none())?;
-        // What was made outside the product's own loop is there for its next turn as well.
-        let here = match program.def(c) {
-            Def::Result(def, _) => program.role(def) != OpRole::Constant && program.block_of(def) == program.block_of(plan.op),
-            _ => false,
-        };
-        self.held_by(c).filter(|_| here && program.uses(c).count() == 1)
+        let c = self.program.operand(plan.op, 2).filter(|_| place.stored && place.carrier.is_none())?;
+        self.held_by(c).filter(|reg| self.is_free_after(plan.op, *reg))
     }
 
     /// Fetches a product's accumulators into registers.
@@ -276,7 +271,7 @@ impl<'t> Context<'_, 't, '_, '_> {
         self.hold(place.value, tile)?;
         let (tables, arch) = (self.machine.tables, self.machine.arch);
         self.steps.purpose = Purpose::Sync;
-        let wanted = open.meet(tables, arch, &[part.touched(own.reads, false)])?;
+        let wanted = open.meet(tables, arch, &[part.touched(own.reads, false)], |_, _| false)?;
         self.carry_out(&wanted)?;
         // A loop that never went round leaves zeros, or what was stored.
         let empty = match place.carrier {
@@ -286,12 +281,13 @@ impl<'t> Context<'_, 't, '_, '_> {
                 self.steps.purpose = Purpose::Fill;
                 self.fill(tile, 0)?;
                 let (load, done) = (self.fresh_label(), self.fresh_label());
+                let mark = self.steps.next_register();
                 self.steps.purpose = Purpose::Control;
                 let (branch, branch_if) = (self.machine.isa.branch, self.machine.isa.branch_if);
                 self.frame_step(branch_if, Some(later), &[Slot::Label(load)])?;
                 self.steps.append(branch, &[Slot::Label(done)])?;
                 self.steps.label(load)?;
-                Some(done)
+                Some((done, mark))
             }
             _ => None,
         };
@@ -302,16 +298,10 @@ impl<'t> Context<'_, 't, '_, '_> {
         self.transfer(plan, &part, (id, atom), tile)?;
         self.steps.purpose = Purpose::Sync;
         between(tables, arch, (own.reads, own.fetched), &mut self.steps, |_, _| None)?;
-        if let Some(done) = empty {
+        if let Some((done, mark)) = empty {
             self.steps.label(done)?;
+            self.forget_since(mark);
         }
         Ok(())
-    }
-
-    /// Whether a loop certainly has an iteration.
-    fn goes_round(&self, carrier: Op) -> bool {
-        let parts = self.program.counted_loop(carrier);
-        let bounds = parts.and_then(|parts| Some((self.program.int(parts.lower)?, self.program.int(parts.upper)?)));
-        bounds.is_some_and(|(lower, upper)| lower < upper)
     }
 }

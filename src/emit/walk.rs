@@ -4,8 +4,9 @@
 //! jump to that test, so that a loop without iterations is one. A product updates its accumulator in place wherever
 //! nothing else wants the old value.
 
-use super::context::{Context, EmitError, Index};
+use super::context::{Context, EmitError};
 use super::loops::OpenLoop;
+use super::pool::EmitPool;
 use super::step::Purpose;
 use super::sync::Open;
 use crate::ir::Op;
@@ -18,9 +19,9 @@ impl Context<'_, '_, '_, '_> {
     /// Emits a whole function.
     #[inline(never)]
     pub fn function(&mut self, function: Op) -> Result<(), EmitError> {
-        let open = &mut Open::default();
         self.enter()?;
         self.make_completions()?;
+        let open = &mut Open::new(self.objects());
         self.enter_tensor(function)?;
         let mut loops: heapless::Vec<OpenLoop, MAX_DEPTH> = heapless::Vec::new();
         let mut at = self.program.body(function).and_then(|body| self.program.first(body));
@@ -29,7 +30,7 @@ impl Context<'_, '_, '_, '_> {
             match self.program.role(op) {
                 OpRole::For => {
                     let entered = self.enter_loop(op, open)?;
-                    loops.push(entered).map_err(|_| EmitError::Capacity { capacity: MAX_DEPTH as u32 })?;
+                    loops.push(entered).map_err(|_| EmitError::Capacity { pool: EmitPool::Nesting, capacity: MAX_DEPTH as u32 })?;
                     at = self.program.first(entered.parts.body);
                     continue;
                 }
@@ -39,6 +40,7 @@ impl Context<'_, '_, '_, '_> {
                     self.movement(op, innermost.as_ref(), open)?;
                 }
                 OpRole::Matrix => self.product(op, open)?,
+                OpRole::Elementwise | OpRole::Reduce if self.is_unread(op) => {}
                 OpRole::Elementwise => self.elementwise(op)?,
                 OpRole::Transpose => self.rename(op)?,
                 OpRole::Convert => self.convert(op, open)?,
@@ -49,12 +51,6 @@ impl Context<'_, '_, '_, '_> {
                     if let Some(l) = loops.last().copied() {
                         self.leave_loop(&l, open)?;
                         let _ = loops.pop();
-                        if !loops.is_empty() {
-                            // What was computed inside an outer loop need not have been computed after it.
-                            self.selector.forget();
-                            self.settled.clear();
-                            self.remember_variables();
-                        }
                         self.fetch_carried(l.parts.op, open)?;
                         at = self.program.next(l.parts.op);
                         continue;
@@ -75,14 +71,8 @@ impl Context<'_, '_, '_, '_> {
         Ok(self.steps.append(end, &[])?)
     }
 
-    fn remember_variables(&mut self) {
-        for k in 0..self.indices.len() {
-            if let Some(&Index { node, .. }) = self.indices.get(k)
-                && let Some(crate::expr::Expr::Var(var)) = self.arena.get(node)
-                && let Some(Some(reg)) = self.registers.get(var.index())
-            {
-                self.selector.remember(node, *reg);
-            }
-        }
+    /// Whether nothing that has registers reads what an operation makes: no reader and no writer has said how it is distributed.
+    fn is_unread(&self, op: Op) -> bool {
+        self.program.results(op).all(|value| self.plan.fragment_of(value).is_none())
     }
 }

@@ -5,7 +5,7 @@
 use super::simplify::{holds, operand, view};
 use super::{Arena, ExprId};
 use crate::rewrite::{Binding, Bound, Terms, View, signed};
-use lanebook_tables::{Arch, Atom, AtomId, BuildNode, ClassId, Isa, MAX_INSTRUCTIONS, Operand, RegisterKind, Role, Rule, Tables, Word};
+use lanebook_tables::{Arch, Atom, AtomId, BuildNode, ClassId, Isa, MAX_INSTRUCTIONS, Operand, Piece, RegisterKind, Role, Rule, Tables, Word};
 
 /// Where a value lives: one a lane, or one a wave.
 pub(super) const VECTOR: usize = 0;
@@ -29,6 +29,8 @@ pub struct Choice {
 impl Choice {
     /// Nothing known.
     pub const NONE: Choice = Choice { cost: NEVER, rule: u16::MAX, swaps: 0, needed: false, chain: false };
+    /// Zeros, for storage that is written before it is read.
+    pub(crate) const EMPTY: Choice = Choice { cost: 0, rule: 0, swaps: 0, needed: false, chain: false };
 }
 
 /// An arena as target patterns see it.
@@ -205,14 +207,15 @@ impl<'t> Machine<'t> {
         // Literals first: they cannot be moved elsewhere, scalar registers can (to a vector register).
         let mut inputs = Self::inputs(atom);
         for value in args.iter().rev() {
-            let (_, operand) = inputs.next()?;
+            let (place, operand) = inputs.next()?;
             let Value::Leaf(bound, at) = *value else {
                 continue;
             };
             let Some((number, width)) = number(arena, bound) else {
                 continue;
             };
-            let supply = match self.immediate(operand, number, width) {
+            let immediate = if is_halved(atom, place) { Immediate::No } else { self.immediate(operand, number, width) };
+            let supply = match immediate {
                 Immediate::Free(value) => Supply::Imm(value),
                 Immediate::Literal(value) if literals == [None] && reads < limit => {
                     literals = [Some(value)];
@@ -274,6 +277,12 @@ impl<'t> Machine<'t> {
         }
         Some(cost)
     }
+}
+
+/// Whether an atom of several instructions takes an operand by halves: those of a number have no text.
+fn is_halved(atom: &Atom<'_>, place: usize) -> bool {
+    let halves = |piece: Piece<'_>| matches!(piece, Piece::Half(number, _) if usize::from(number) == place);
+    atom.operands.get(place).is_some_and(|operand| operand.registers > 1) && atom.template.into_iter().any(halves)
 }
 
 fn number(arena: &Arena<'_>, bound: Bound<ExprId>) -> Option<(u64, u8)> {

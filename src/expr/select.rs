@@ -51,9 +51,13 @@ impl<'t, 's> Selector<'t, 's> {
         Ok(Self { machine: Machine { tables, arch: arch_data, isa }, set, usable, scratch })
     }
 
-    /// Forgets what was computed.
-    pub fn forget(&mut self) {
-        self.scratch.memo.fill([None; 2]);
+    /// Forgets what was computed into virtual registers from this number on.
+    pub fn forget_from(&mut self, first: u16) {
+        for memo in self.scratch.memo.iter_mut().flatten() {
+            if memo.is_some_and(|reg| reg.first >= first) {
+                *memo = None;
+            }
+        }
     }
 
     /// The register that holds a node already computed, vector first.

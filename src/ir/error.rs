@@ -105,6 +105,8 @@ pub enum Lexeme {
     Arrow,
     /// A character with no meaning here.
     Unknown,
+    /// A byte-order mark, which some editors put before a text.
+    ByteOrderMark,
     /// The name of an operation.
     Operation,
     /// An operand: `%x` or a number.

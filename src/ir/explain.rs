@@ -19,6 +19,7 @@ impl Lexeme {
             Self::Char(_) => "a character",
             Self::Arrow => "`->`",
             Self::Unknown => "a character without meaning here",
+            Self::ByteOrderMark => "a byte-order mark: save the text as UTF-8 without one",
             Self::Operation => "an operation",
             Self::Operand => "an operand: %x or a number",
             Self::Type => "a type such as index, f32 or tensor<128x64xf16>",

@@ -12,7 +12,7 @@ use super::program::{Def, Program};
 use super::storage::Mark;
 use super::types::{Encoding, Type};
 use crate::rewrite::{Bound, Graph, RunError, Terms, TileMake, View, Work};
-use lanebook_tables::{IndexOp, LayoutTrait, OpDecl, Word};
+use lanebook_tables::{IndexOp, LayoutTrait, OpDecl, OpRole, Word};
 
 /// A node of the graph.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -97,6 +97,42 @@ impl<'p, 's, 't> TileGraph<'p, 's, 't> {
             Some(Bound::Node(Node::Value(value))) => Some(self.program.type_of(*value)).filter(|ty| !ty.is_elided()),
             _ => None,
         }
+    }
+    /// Whether nothing that orders memory stands between `y` and `x`, and if `y` reads memory, nothing that writes it.
+    fn unpinned(&self, x: Op, y: Op) -> bool {
+        let reads = self.decl(y).is_none_or(|decl| decl.reads);
+        !(self.program.is_pinned(y, x) || reads && self.program.is_overwritten(y, x))
+    }
+    /// The load from memory to registers that a tile comes from, through nothing but elementwise operations on it and on constants, each
+    /// read once.
+    fn load_of(&self, tile: Value) -> Option<Op> {
+        let program = &*self.program;
+        let mut at = tile;
+        loop {
+            if program.uses(at).nth(1).is_some() || program.type_of(at).is_memory() {
+                return None;
+            }
+            let op = program.def_op(at)?;
+            match program.role(op) {
+                OpRole::Load => {
+                    let from = program.type_of(program.operand(op, 0)?);
+                    return (from.is_memory() || from.is_kept()).then_some(op);
+                }
+                OpRole::Elementwise => {
+                    let constant = |value: &Value| program.constant(*value).is_some();
+                    let mut others = program.operands(op).filter(|value| !constant(value));
+                    at = others.next()?;
+                    if others.next().is_some() {
+                        return None;
+                    }
+                }
+                _ => return None,
+            }
+        }
+    }
+    /// Bits of a tile's element; what has no element type of its own is a tile of pointers.
+    fn element_bits(&self, ty: &Type) -> u16 {
+        ty.dtype.and_then(|dtype| self.program.tables().dtype(dtype)).map_or(u16::MAX, |dtype| dtype.bits)
     }
     fn decl(&self, op: Op) -> Option<&'t OpDecl<'t>> {
         self.program.decl(op)
@@ -234,14 +270,19 @@ impl Terms for TileGraph<'_, '_, '_> {
             Word::SameLayout => matches!((a, b), (Some(a), Some(b)) if self.program.same_encoding(&a, &b)),
             Word::SameSpace => matches!((a, b), (Some(a), Some(b)) if a.space == b.space && a.is_memory() == b.is_memory()),
             Word::Unpinned => match (args.first(), args.get(1)) {
-                (Some(Bound::Node(x)), Some(Bound::Node(y))) => match (self.op_of(*x), self.op_of(*y)) {
-                    (Some(x), Some(y)) => {
-                        let reads = self.decl(y).is_none_or(|decl| decl.reads);
-                        !(self.program.is_pinned(y, x) || reads && self.program.is_overwritten(y, x))
-                    }
-                    _ => false,
-                },
+                (Some(Bound::Node(x)), Some(Bound::Node(y))) => self.op_of(*x).zip(self.op_of(*y)).is_some_and(|(x, y)| self.unpinned(x, y)),
                 _ => false,
+            },
+            Word::Loaded => match (args.first(), args.get(1)) {
+                (Some(Bound::Node(c)), Some(Bound::Node(Node::Value(x)))) => {
+                    self.op_of(*c).zip(self.load_of(*x)).is_some_and(|(c, load)| self.unpinned(c, load))
+                }
+                _ => false,
+            },
+            Word::NoWider => match (a.filter(Type::is_tile), b.filter(Type::is_tile)) {
+                (Some(a), Some(b)) => self.element_bits(&a) <= self.element_bits(&b),
+                // A number has no layout, and of a type that is left out nothing is known.
+                _ => true,
             },
             Word::InRegisters => a.is_some_and(|ty| ty.is_tile() && !ty.is_memory()),
             Word::InMemory => a.is_some_and(|ty| ty.is_memory()),

@@ -122,8 +122,9 @@ impl<'t> Lexer<'t> {
             byte if starts_word(byte) => Token { kind: Lexeme::Word, start, end: self.word_end(start) },
             byte if byte.is_ascii_graphic() => Token { kind: Lexeme::Char(byte), start, end: next },
             _ => {
-                let len = self.text.get(start..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8);
-                Token { kind: Lexeme::Unknown, start, end: start.saturating_add(len) }
+                let first = self.text.get(start..).and_then(|rest| rest.chars().next());
+                let kind = if first == Some('\u{feff}') { Lexeme::ByteOrderMark } else { Lexeme::Unknown };
+                Token { kind, start, end: start.saturating_add(first.map_or(1, char::len_utf8)) }
             }
         }
     }
@@ -209,14 +210,15 @@ impl<'t> Lexer<'t> {
 
 /// Line and column of a byte offset.
 pub(crate) fn place(text: &str, offset: u32, len: u16) -> Place {
-    let (mut line, mut column) = (1u32, 1u32);
-    for byte in text.as_bytes().iter().take(offset as usize) {
-        if *byte == b'\n' {
-            (line, column) = (line.saturating_add(1), 1);
-        } else if byte & 0xc0 != 0x80 {
-            column = column.saturating_add(1);
-        }
-    }
+    let before = text.as_bytes().get(..offset as usize).unwrap_or(text.as_bytes());
+    let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end.saturating_add(1));
+    // Each a plain count, which compilers do many bytes at a time: large texts are asked for many places.
+    let count = |bytes: Option<&[u8]>, counts: fn(&&u8) -> bool| {
+        let found = bytes.unwrap_or(&[]).iter().filter(counts).count();
+        u32::try_from(found).unwrap_or(u32::MAX).saturating_add(1)
+    };
+    let line = count(before.get(..start), |byte| **byte == b'\n');
+    let column = count(before.get(start..), |byte| **byte & 0xc0 != 0x80);
     Place { offset, line, column, len, op: None }
 }
 

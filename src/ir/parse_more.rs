@@ -165,6 +165,10 @@ impl Parser<'_, '_, '_> {
                 Some((dtype, element)) => Type { dtype, element, ..ty },
                 None => return Ok(false),
             },
+            OpRole::Load if written == 1 && ty.kind == TypeKind::Other => match self.pointed(ty.encoding) {
+                Some(pointed) => pointed,
+                None => return Ok(false),
+            },
             OpRole::Select if written == 2 => {
                 let pushed = (out.left.push(first).is_ok(), out.right.push(types.left.get(1).copied().unwrap_or(first)).is_ok());
                 let _ = pushed;
@@ -192,12 +196,33 @@ impl Parser<'_, '_, '_> {
         let token = self.program.word(words::TOKEN).map_err(|kind| self.fail(kind, at))?;
         Ok(Type::bare(TypeKind::Other).encoded(Encoding::Written(token)))
     }
+    /// The type that one pointer, `!word<f16, ...>` or `!word<tensor<64x32xf16>>`, points to, if it says it.
+    fn pointed(&mut self, pointer: Encoding) -> Option<Type> {
+        let Encoding::Written(pointer) = pointer else { return None };
+        let (start, _) = pointer.place()?;
+        let open = self.program.text(pointer).bytes().position(|byte| byte == b'<')?;
+        let before = self.lexer;
+        self.lexer.at = (start as usize).saturating_add(open).saturating_add(1);
+        let pointed = self.parse_type();
+        self.lexer = before;
+        pointed.ok().map(|ty| self.program.type_at(ty))
+    }
     /// The element type that `!word<f16, ...>` points to.
     fn pointee(&self, element: Name) -> Result<Option<(Option<DtypeId>, Name)>, Error> {
         let text = self.program.text(element);
         let inner = text.bytes().position(|byte| byte == b'<').and_then(|open| {
             let rest = text.get(open.saturating_add(1)..)?;
-            let end = rest.bytes().position(|byte| matches!(byte, b',' | b'>'))?;
+            // A pointer to pointers has brackets of its own.
+            let mut depth = 0u32;
+            let end = rest.bytes().position(|byte| {
+                let ends = depth == 0 && matches!(byte, b',' | b'>');
+                depth = match byte {
+                    b'<' => depth.saturating_add(1),
+                    b'>' => depth.saturating_sub(1),
+                    _ => depth,
+                };
+                ends
+            })?;
             Some((open.saturating_add(1), rest.get(..end)?))
         });
         let (Some((skip, inner)), Some((start, _))) = (inner, element.place()) else { return Ok(None) };

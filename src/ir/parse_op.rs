@@ -142,7 +142,11 @@ impl Parser<'_, '_, '_> {
         let _ = token;
         Ok(())
     }
+    /// An attribute that has words of its own: as one in a dictionary it is there once.
     fn set(&mut self, op: Op, key: &str, value: AttrValue, token: Token) -> Result<(), Error> {
+        if self.program.has_attr(op, key) {
+            return Err(self.fail(ErrorKind::AttrTwice, token));
+        }
         let done = self.program.word(key).and_then(|key| self.program.push_attr(op, key, value));
         self.put(done, token)
     }

@@ -436,20 +436,22 @@ impl Printer<'_, '_, '_> {
     fn general(&mut self, op: Op, role: OpRole) -> fmt::Result {
         let program = self.program;
         let regions = program.regions(op).next().is_some();
-        let mut skip: &[&str] = &[];
+        let mut skip: heapless::Vec<&str, 2> = heapless::Vec::new();
         let callee = matches!(program.attr(op, words::CALLEE), Some(AttrValue::Symbol(_)));
         if role == OpRole::Call && callee {
             self.put(" @")?;
             self.put(program.symbol(op))?;
-            skip = &[words::CALLEE];
+            let _ = skip.push(words::CALLEE);
         }
-        if let Some(AttrValue::Text(words)) = program.attr(op, words::PREFIX) {
+        if let Some(AttrValue::Text(words)) = program.attr(op, words::PREFIX)
+            && self.leads(op, role, program.text(words))
+        {
             self.put(" ")?;
             self.put(program.text(words))?;
             if program.operand(op, 0).is_some() {
                 self.put(",")?;
             }
-            skip = &[words::PREFIX];
+            let _ = skip.push(words::PREFIX);
         }
         if program.operand(op, 0).is_some() {
             self.put(if role == OpRole::Call { "(" } else { " " })?;
@@ -458,8 +460,13 @@ impl Printer<'_, '_, '_> {
         if role == OpRole::Call {
             self.put(if program.operand(op, 0).is_some() { ")" } else { "()" })?;
         }
-        self.dictionary(op, if regions { " attributes " } else { " " }, skip)?;
+        self.dictionary(op, if regions { " attributes " } else { " " }, &skip)?;
         self.types(op, role)
+    }
+    /// Whether words before the operands read back as such; an attribute of that name may say other things.
+    fn leads(&self, op: Op, role: OpRole, text: &str) -> bool {
+        let kept = self.program.decl_id(op).is_none() || matches!(role, OpRole::Index | OpRole::Elementwise | OpRole::Atomic);
+        kept && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'.' | b',' | b' ' | b'\t'))
     }
     fn types(&mut self, op: Op, role: OpRole) -> fmt::Result {
         let program = self.program;

@@ -166,6 +166,12 @@ impl<'s, 't> Program<'s, 't> {
         let name = self.op_data(op).map_or(Name::EMPTY, |data| data.name);
         Place { op: Some(op), ..self.place_of(name) }
     }
+    /// The bytes of the source that are its name: where [`Program::place`] is, without counting lines; `None` for an operation without text.
+    #[must_use]
+    pub fn span(&self, op: Op) -> Option<core::ops::Range<usize>> {
+        let (offset, len) = self.op_data(op)?.name.place().filter(|(_, len)| *len > 0)?;
+        Some(offset as usize..(offset as usize).saturating_add(usize::from(len)))
+    }
     /// Where a name stands in the source.
     #[must_use]
     pub fn place_of(&self, name: Name) -> Place {

@@ -24,6 +24,10 @@ pub(super) fn signature(program: &Program<'_, '_>, op: Op, role: OpRole) -> Chec
         OpRole::Copy => at.moved(Slot::Operand(0), Slot::Operand(1)),
         OpRole::Load => {
             at.kind(Slot::Operand(0), Want::Memory)?;
+            // Through one pointer comes whatever it points to.
+            if at.ty(Slot::Operand(0)).kind == TypeKind::Other {
+                return Ok(());
+            }
             at.kind(Slot::Result(0), Want::Tile)?;
             at.moved(Slot::Operand(0), Slot::Result(0))
         }

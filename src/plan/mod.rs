@@ -45,6 +45,14 @@ pub struct AllocPlan {
     pub offset: u32,
 }
 
+impl AllocPlan {
+    /// Whether two placed tiles have bytes in common.
+    #[must_use]
+    pub fn meets(&self, other: &Self) -> bool {
+        self.offset < other.offset.saturating_add(other.bytes) && other.offset < self.offset.saturating_add(self.bytes)
+    }
+}
+
 /// A tile in registers.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct FragmentPlan {

@@ -20,6 +20,7 @@ INSTANCES = {
     "lanebook::compile::Storage": {"STEPS": "1536", "TUPLES": "512", "NODES": "1024", "LOSERS": "16"},
     "lanebook::ir::Storage": {"OPS": "256", "VALUES": "512", "USES": "512", "ATTRS": "256", "REGIONS": "32", "TYPES": "64", "JOURNAL": "64"},
     "lanebook::anchor::RoomStorage": {"LAYOUTS": "64", "VALUES": "512", "CLASSES": "64", "CANDIDATES": "64"},
+    "lanebook::check::ContentsStorage": {"STEPS": "1536", "REGISTERS": "4096", "READS": "16384", "GOALS": "8192"},
     "lanebook::map::Columns": {"T": "u32", "N": "20"},
     "lanebook::rewrite": {"I": "u16", "E": "()", "G": "crate::by_hand::Opaque"},
     "lanebook::expr::Selector": {"S": "crate::by_hand::Opaque"},
@@ -33,7 +34,8 @@ SKIP_TRAITS = {"Debug", "Clone", "Copy", "PartialEq", "Eq", "PartialOrd", "Ord",
 
 # Entry points that answer storage by value, meant for statics: proved panic-free, but without a stack bound of their own.
 BY_VALUE = {"lanebook::compile::Storage::new", "<lanebook::compile::Storage as Default>::default", "lanebook::ir::Storage::new", "<lanebook::ir::Storage as Default>::default",
-            "lanebook::anchor::RoomStorage::new", "<lanebook::anchor::RoomStorage as Default>::default"}
+            "lanebook::anchor::RoomStorage::new", "<lanebook::anchor::RoomStorage as Default>::default",
+            "lanebook::check::ContentsStorage::new", "<lanebook::check::ContentsStorage as Default>::default"}
 
 def instance(path, parameter):
     while path:

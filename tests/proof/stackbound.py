@@ -5,9 +5,10 @@ Adds up the frames that the compiler reports (`-Z emit-stack-sizes`) along the d
 disassembly shows; a call costs the return address on top. Fails on recursion, on a function without a known frame, on an
 indirect call that no budget covers, and on a root above LIMIT. Roots stand one a line on standard input.
 
-The toolchain's ready-made core makes calls of library functions (memory, 128-bit division) go through the global offset table, often
-by way of a register or a stack slot. So a call through a pointer, in a function that loads from that table, may reach any
-function that stands in the table; in another function it needs a budget.
+Position-independent code calls functions of other crates through the global offset table, often by way of a register or a
+stack slot; a linker turns what it can into direct calls and plain addresses. So a call through a pointer, in a function that
+loads from that table or takes addresses of functions, may reach any function that stands in the table or is so named; in
+another function it needs a budget. A jump to a sum is a jump table's: it stays in the function.
 
   --frame NAME=BYTES      the frame of a function that the compiler did not report (assembly, C)
   --indirect NAME=BYTES   functions whose name matches the pattern NAME may call through a pointer; the callee gets BYTES
@@ -34,6 +35,12 @@ def table_of(elf):
         for k in range(0, len(data) - 7, 8): slots[base + k] = int.from_bytes(data[k:k + 8], "little")
     return slots
 
+def jump_table(arg, before):
+    """Whether a jump goes where a table in the function says: into a table with an index, or to a sum of an address and an offset."""
+    if re.match(r"\*-?(0x)?[0-9a-f]*\((%r\w+)?,%r\w+,8\)$", arg): return True
+    reg = re.match(r"\*(%r\w+)$", arg)
+    return bool(reg) and any(op.startswith("add") and a.endswith(", " + reg[1]) and a.startswith("%") for op, a in before)
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("elf"); p.add_argument("limit", type=int)
@@ -50,22 +57,25 @@ def main():
     budgets = [(re.compile(n), int(b)) for n, b in pairs if b.isdigit()]
     named = [(re.compile(n), b.split(",")) for n, b in pairs if not b.isdigit()]
     calls, cur, at = {}, None, {}
-    got, loads, pushes = table_of(o.elf), set(), {}
+    got, loads, pushes, takes, before = table_of(o.elf), set(), {}, {}, []
     listing = run("llvm-objdump" + SUFFIX, "-d", "--no-show-raw-insn", o.elf).splitlines()
     for l in listing:  # several names of one address are one function
         m = re.match(r"([0-9a-f]+) <(.+)>:$", l)
-        if m: cur = m[2]; calls.setdefault(cur, set()); continue
-        m = re.match(r"\s*[0-9a-f]+:\s+(\S+)\s*(.*)", l)
+        if m: cur = m[2]; calls.setdefault(cur, set()); before = []; continue
+        m = re.match(r"\s*[0-9a-f]+:\s+(?:notrack\s+)?(\S+)\s*(.*)", l)
         if not m or cur is None: continue
         op, arg = m[1], m[2]
+        before = before[-7:] + [(op, arg)]
         push = 8 if op.startswith("push") else int(k[1], 0) if op.startswith("sub") and (k := re.match(r"\$(0x[0-9a-f]+|\d+), %rsp", arg)) else 0
         pushes[cur] = pushes.get(cur, 0) + push
         slot = re.search(r"\(%rip\).*# 0x([0-9a-f]+)", arg)
         if slot and int(slot[1], 16) in got: loads.add(cur)
         t = re.search(r"<(.+?)(\+0x[0-9a-f]+)?>\s*$", arg)
+        if op.startswith("lea") and slot and t and not t[2]: takes.setdefault(cur, set()).add(t[1])
         if re.match(r"(callq?|bl|blx|bl\.w|jal)$", op): calls[cur].add(t[1] if t and not arg.startswith("*") else "*")
         elif re.match(r"(j\w+|b\w*(\.w)?|cb\w+)$", op) and t and not arg.startswith("*"):
             if t[1] != cur: calls[cur].add(t[1])  # a tail call, also a conditional one
+        elif op in ("jmp", "jmpq") and jump_table(arg, before): pass
         elif (op in ("jmp", "jmpq") and arg.startswith("*")) or op in ("br", "tbb", "tbh") or (op in ("bx", "mov") and re.match(r"pc, (?!lr)", arg)): calls[cur].add("*")
     for f in calls:  # the toolchain's ready-made arithmetic: all that it pushes or reserves
         if f not in size and re.match(r"__\w+[dst]i\d$|_R\w*17compiler_builtins", f): size[f] = pushes.get(f, 0)
@@ -82,9 +92,11 @@ def main():
             if known: alias[n] = known[0]
             if sized and n not in size: size[n] = max(sized)
     for f in calls:
-        if "*" in calls[f] and f in loads and not any(r.search(f) for r, _ in budgets):
+        taken = {g for g in takes.get(f, ()) if g in calls}
+        if "*" in calls[f] and (f in loads or taken) and not any(r.search(f) for r, _ in budgets):
             calls[f].discard("*")
-            calls[f] |= {at[a][0] for a in (f"{v:x}" for v in got.values()) if a in at}
+            calls[f] |= taken
+            if f in loads: calls[f] |= {at[a][0] for a in (f"{v:x}" for v in got.values()) if a in at}
         for r, callees in named:
             if "*" in calls[f] and r.search(f):
                 calls[f].discard("*"); calls[f].update(callees)

@@ -420,9 +420,9 @@ pub enum Deny {
 /// Arguments of `ids`.
 #[derive(Debug, Args)]
 pub struct Ids {
-    /// Folder that holds hw-tables/ and rules/
-    #[arg(value_name = "DIR", default_value = ".")]
-    pub root: PathBuf,
+    /// Folder that holds hw-tables/ and rules/, as --tables says it for other commands [default: .]
+    #[arg(value_name = "DIR", conflicts_with = "tables")]
+    pub root: Option<PathBuf>,
 }
 
 const NEW_ARCH: &str = "\

@@ -2,19 +2,34 @@
 use crate::problem::{Kind, Problem, Problems};
 use lanebook_gen::rules::beside::{self, Beside};
 use lanebook_gen::suggest::nearest;
-use lanebook_gen::{Mode, compile};
+use lanebook_gen::{Mode, compile, load};
 use lanebook_tables::{Arch, ArchId, Isa, Status, Tables};
 use std::path::Path;
 
 /// The tables to use.
 pub fn of(folder: Option<&Path>) -> Result<Tables<'static>, Problems> {
     let Some(root) = folder else { return Ok(lanebook::TABLES) };
+    whole(root)?;
     match compile(root, Mode::Draft) {
         Ok(compiled) => Ok(compiled.tables()),
         Err(failure) => {
             Err(Problems::Rendered(Kind::Refused, format!("{}{} in {}\n", failure.full(), counted(failure.diagnostics.errors(), "error"), root.display())))
         }
     }
+}
+
+/// A folder that was named for its tables has them.
+///
+/// # Errors
+/// The command line is wrong where it names another.
+pub fn whole(root: &Path) -> Result<(), Problem> {
+    let missing: Vec<&str> = load::FOLDERS.into_iter().filter(|name| !root.join(name).is_dir()).collect();
+    let what = match (missing.is_empty(), root.is_dir()) {
+        (true, _) => return Ok(()),
+        (false, true) => format!("{} has no folder {}", root.display(), missing.join(" and no folder ")),
+        (false, false) => format!("there is no folder {}", root.display()),
+    };
+    Err(Problem::usage(what, "name a folder that holds hw-tables/ and rules/, such as a checkout of lanebook"))
 }
 
 /// A set of rules from a file, over the operations of `tables`.

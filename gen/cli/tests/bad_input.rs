@@ -215,6 +215,30 @@ fn an_error_leaves_the_old_file() {
 }
 
 #[test]
+fn a_byte_order_mark_is_named() {
+    for text in [format!("\u{feff}{}", example("gemm.tile")), "\u{feff}".to_string()] {
+        let ran = run_in(&root(), &["compile", "-", "--arch", "sm_80"], &text);
+        ran.refused(1, &["begins with a byte-order mark (line 1, column 1)", "UTF-8 without one"]);
+    }
+}
+
+/// Lines are counted once, not again for each thing that is said of one.
+#[test]
+fn a_million_blank_lines() {
+    let text = format!("{}{}", "\n".repeat(1 << 20), example("gemm.tile"));
+    let scan = std::time::Instant::now();
+    assert_eq!((0..30).map(|_| text.lines().count()).max(), Some((1 << 20) + example("gemm.tile").lines().count()));
+    let scan = scan.elapsed();
+    let start = std::time::Instant::now();
+    let report = run_in(&root(), &["compile", "-", "--arch", "sm_80", "--emit", "report"], &text).fine();
+    assert!(report.contains(&format!("  {}: ", (1 << 20) + 12)), "{report}");
+    let (spent, plain) = (start.elapsed(), std::time::Instant::now());
+    run(&["compile", "gen/cli/examples/gemm.tile", "--arch", "sm_80", "--emit", "report"]).fine();
+    let plain = plain.elapsed();
+    assert!(spent < 2 * plain + scan, "{spent:?} for the text, {plain:?} without its blank lines, {scan:?} to count them thirty times");
+}
+
+#[test]
 fn a_file_that_is_not_there() {
     run(&["compile", "none.tile", "--arch", "sm_80"]).refused(3, &["cannot read none.tile", "check the name"]);
 }
@@ -245,6 +269,9 @@ fn atoms_that_are_not_there() {
     run(&["show", "ldmatrix.x5", "--arch", "sm_80"]).refused(2, &["sm_80 has no atom `ldmatrix.x5`", "did you mean `ldmatrix.x"]);
     run(&["show", "ldmatrix.x4"]).refused(2, &["needs its architecture", "--arch"]);
     run(&["show", "bar.sync", "--arch", "sm_80"]).refused(1, &["no operand with a layout"]);
+    // Of a family every member counts, and one member must have all that is asked for.
+    run(&["atoms", "--arch", "sm_80", "--filter", "mma.m16n8k16.s32", "--dtype", "f32"]).refused(2, &["no atom of sm_80 is left by the filters"]);
+    run(&["atoms", "--arch", "sm_90a", "--filter", "n24k16", "--shape", "64x32x16"]).refused(2, &["no atom of sm_90a is left by the filters"]);
     run(&["atoms", "--arch", "sm_80", "--filter", "nothing like it"]).refused(2, &["no atom of sm_80 is left by the filters"]);
 }
 
@@ -282,5 +309,28 @@ fn tables_with_an_error() {
         assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{}", ran.err);
         assert!(ran.err.contains("hw-tables/nvidia/sm_75.ron:") && ran.err.contains("max_treads"), "{}", ran.err);
     }
-    run(&["check", "/nowhere"]).refused(3, &["there is no /nowhere"]);
+    run(&["check", "/nowhere"]).refused(2, &["there is no /nowhere"]);
+}
+
+#[test]
+fn tables_that_are_not_there() {
+    let empty = folder("no.tables");
+    let empty = empty.to_str().expect("path");
+    let commands: [&[&str]; 10] = [
+        &["atoms"],
+        &["arch", "sm_80"],
+        &["check"],
+        &["compile", "gen/cli/examples/gemm.tile", "--arch", "sm_80"],
+        &["diff", "sm_80", "sm_90"],
+        &["ids"],
+        &["new-arch", "x1", "--like", "sm_80"],
+        &["opt", "--list"],
+        &["rules"],
+        &["show", "ldmatrix.x4", "--arch", "sm_80"],
+    ];
+    for command in commands {
+        run(&[command, &["--tables", "/nonexistent"]].concat()).refused(2, &["there is no folder /nonexistent", "hw-tables/ and rules/"]);
+        run(&[command, &["--tables", empty]].concat()).refused(2, &["has no folder hw-tables and no folder rules"]);
+    }
+    run(&["ids", ".", "--tables", "."]).refused_by_parser(&["cannot be used with"]);
 }

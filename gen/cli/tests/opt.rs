@@ -46,6 +46,21 @@ fn findings_are_warnings_and_refusals_errors() {
 }
 
 #[test]
+fn a_module_of_several_blocks_is_refused_in_words() {
+    let text = "module attributes {\"ttg.num-ctas\" = 2 : i32, \"ttg.num-warps\" = 4 : i32, \"ttg.threads-per-warp\" = 32 : i32, ttg.target = \"cuda:90\"} {
+  tt.func @f(%a: tensor<64x32xf16>, %b: tensor<32x64xf16>, %c: tensor<64x64xf32>) {
+    %d = tt.dot %a, %b, %c : tensor<64x32xf16> * tensor<32x64xf16> -> tensor<64x64xf32>
+    tt.return
+  }
+}
+";
+    for pass in ["accelerate-matmul", "coalesce"] {
+        let ran = run_in(&root(), &["opt", "-", "--loose", "--passes", pass], text);
+        ran.refused(1, &["the blocks of a cluster share the module's tiles", "`ttg.num-ctas` = 1"]);
+    }
+}
+
+#[test]
 fn unknown_names_get_a_suggestion() {
     run(&["opt", "x", "--passes", "remove-alias"]).refused(2, &["unknown pass `remove-alias`", "did you mean `remove-aliases`?"]);
     run(&["rules", "--dispatch", "convert_layuot"]).refused(2, &["did you mean `convert_layout`?"]);

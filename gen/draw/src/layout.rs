@@ -129,8 +129,9 @@ pub fn picture(layout: &LayoutRef<'_>, text: &str, order: Order, shape: (u64, u6
     let style = Style::of(&[*layout], banks);
     let grid = panel(layout, order, shape, &style)?;
     let mut subtitle = vec![format!("{} x {}, {} elements", shape.0, shape.1, size(layout)?)];
-    let said = notation::tirx(layout);
-    if order == Order::ColumnMajor {
+    if order == Order::ColumnMajor
+        && let Some(said) = notation::same_tile(layout)
+    {
         subtitle.push(format!("TIRx: {said}"));
     }
     Ok(Picture { title: text.split_whitespace().collect::<Vec<_>>().join(" "), subtitle, panels: vec![grid], colours: style.colours(), notes: style.notes() })

@@ -11,6 +11,7 @@ pub mod duplicate;
 pub mod facts;
 pub mod field;
 pub mod format;
+pub mod kin;
 pub mod reach;
 
 use crate::compile::Compiled;
@@ -39,10 +40,10 @@ pub const ASSEMBLER: &str = "assembler";
 /// The check that a caller runs, since it knows what was asked for.
 pub const COMPLETE: &str = "complete";
 /// Checks that miss something: they can only be held against tables without errors.
-pub const WHOLE: [&str; 2] = ["unreachable", "unused"];
+pub const WHOLE: [&str; 3] = ["unreachable", "unused", "kin"];
 
 /// Every check in the order in which they run: the compiler's stages and checks, then the audit's own.
-pub const CHECKS: [Check; 31] = [
+pub const CHECKS: [Check; 33] = [
     check("files", Level::Error, "Every input file can be read."),
     check("schema", Level::Error, "Every entry is RON with known fields and words, and none is missing."),
     check("names", Level::Error, "Names are declared once, known where they are used, and layouts and templates are well formed."),
@@ -56,6 +57,7 @@ pub const CHECKS: [Check; 31] = [
     check("sync", Level::Error, "Synchronisation, counters and hazards speak of atoms and operands that are there."),
     check("units", Level::Error, "Descriptors, swizzle modes, operand tiles and tensor memory are whole, and name only what is there."),
     check("rules", Level::Error, "Rules are well formed, do not overlap unsaid, and make progress."),
+    check("words", Level::Error, "What an atom does is an elementwise operation or a known step, with the operands that it takes."),
     check("ledger", Level::Error, "Every atom has a stable number, and numbers are never reused."),
     check("proofs", Level::Error, "Every rule that needs a proof has a current certificate."),
     check("agreement", Level::Error, "Registers that a mover hands to a matrix instruction hold the elements that it expects."),
@@ -67,6 +69,7 @@ pub const CHECKS: [Check; 31] = [
     check("duplicate", Level::Warning, "No architecture has the same instruction form under two names."),
     check("unreachable", Level::Warning, "Every atom is in an architecture."),
     check("unused", Level::Warning, "Everything that is declared is used."),
+    check("kin", Level::Note, "What operations, passes and rules ask for, and most of a family of architectures can do, each of them can do."),
     check("evidence", Level::Warning, "A fact that departs from its document says why."),
     check("status", Level::Note, "Facts that are contested or assumed."),
     check(ENCODINGS, Level::Error, "Every descriptor is packed and read again: the ends and the named values of each field."),
@@ -86,7 +89,7 @@ pub fn named(name: &str) -> Option<&'static Check> {
 type Run = (&'static str, fn(&Compiled) -> Diagnostics);
 
 /// The audit's own checks. Each can be run alone.
-pub const ALL: [Run; 11] = [
+pub const ALL: [Run; 12] = [
     ("agreement", agree::check),
     ("accumulator", accumulate::check),
     ("format", format::check),
@@ -96,6 +99,7 @@ pub const ALL: [Run; 11] = [
     ("duplicate", duplicate::check),
     ("unreachable", reach::unreachable),
     ("unused", reach::unused),
+    ("kin", kin::check),
     ("evidence", facts::evidence),
     ("status", facts::status),
 ];
@@ -120,7 +124,7 @@ pub fn run_part(part: &Sound) -> Diagnostics {
     }
     let left_out = part.left_out.summary();
     let left_out = if left_out.is_empty() { String::new() } else { format!(" (left out: {left_out})") };
-    let message = format!("the audit's own checks saw the sound part only{left_out}, {} not even that", WHOLE.map(|name| format!("`{name}`")).join(" and "));
+    let message = format!("the audit's own checks saw the sound part only{left_out}, {} not even that", WHOLE.map(|name| format!("`{name}`")).join(", "));
     out.push(Diagnostic { check: COMPLETE, ..Diagnostic::nowhere(message).help("mend the errors and run it again").as_level(Level::Note) });
     out
 }

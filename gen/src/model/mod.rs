@@ -13,7 +13,7 @@ pub mod units;
 mod words;
 
 pub use archs::{Arch, ArchAtom, Bank, Counter, Hazard, Step, SyncRule};
-pub use atoms::{Atom, Group, LaneXor, Matrix, Movement, OffsetField, Operand, Side, Vary};
+pub use atoms::{Atom, Does, Group, LaneXor, Matrix, Movement, OffsetField, Operand, Side, Vary};
 pub use isas::{Assembler, FRAME_WORDS, FixedRegister, Frame, Isa, PARAM_WORDS, REGISTER_WORDS, RegisterClass};
 pub use more::{Broadcast, More, Use};
 pub use names::Names;

@@ -106,6 +106,8 @@ pub struct Completion {
     pub publish: Vec<Step>,
     pub expect: AtomId,
     pub wait: AtomId,
+    pub waits: AccessId,
+    pub announces: AccessId,
 }
 
 /// All facts about matrix units.
@@ -384,8 +386,10 @@ fn tiled_move(e: &s::TiledMove, model: &HwModel, diags: &mut Diagnostics) -> Opt
 fn completion(e: &s::CompletionObject, model: &HwModel, diags: &mut Diagnostics) -> Option<Completion> {
     let mut find = |name: &Name| model.atom_names.find(name, "atom", diags).map(AtomId);
     let (init, expect, wait) = (find(&e.init), find(&e.expect), find(&e.wait));
+    let mut access = |name: &Name| model.access_names.find(name, "access kind", diags).map(AccessId);
+    let (waits, announces) = (access(&e.waits), access(&e.announces));
     let publish = steps(&e.publish, model, diags);
-    Some(Completion { init: init?, publish: publish?, expect: expect?, wait: wait? })
+    Some(Completion { init: init?, publish: publish?, expect: expect?, wait: wait?, waits: waits?, announces: announces? })
 }
 
 /// Steps of synchronisation with their atoms.

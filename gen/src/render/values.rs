@@ -142,7 +142,7 @@ structs! {
         interleaves, fills, promotions, status, sources,
     }
     TiledMove<'_> { name, feature, atom, map, loads, from, to, on, shared, tensor, at, signal, last, status, sources }
-    CompletionObject<'_> { name, feature, bytes, init, publish, expect, wait, most_bytes, status, sources }
+    CompletionObject<'_> { name, feature, bytes, init, publish, expect, wait, waits, announces, most_bytes, status, sources }
     MapElement<'_> { name, bits, shared_bits, align_bytes, box_inner, extent_multiple, codes }
     Interleave<'_> { name, rank_min, align_bytes, swizzle, rows, codes }
     Anchors<'_> { warps, targets, dtypes, formats, meanings, accesses, units, candidates }
@@ -180,6 +180,7 @@ macro_rules! enums {
 }
 enums! {
     Piece<'_> { Text(a), Operand(a), Optional(a, b), Half(a, b), Frame(a) }
+    OpWord { Op(a), Exchange, Gather, Choose, Pack, Unpack }
     TermNode { Operand(a), Const(a), Op(a, b), Lut3(a), BytePermute }
     PatternNode { Any(a), AnyConst(a), Const(a), Index(a, b, c), Tile(a, b, c), Role(a, b, c) }
     Broadcast<'_> { Lanes(a, b, c, d), Blocks(a, b, c) }

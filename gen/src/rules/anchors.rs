@@ -1,6 +1,7 @@
 //! How passes give layouts to operations: `rules/anchors.ron` and `rules/candidates.ron`.
 //!
 //! Names of architectures and element types are checked here and kept as names: a build may have fewer architectures.
+use super::Ops;
 use super::schema::Bare;
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::lower::{list, text};
@@ -111,6 +112,15 @@ pub struct CandidateEntry {
     pub bulk: bool,
     /// Least alignment in bytes.
     pub align: u16,
+}
+
+/// Operations that passes put into a program are declared. (Those that they only meet may be a dialect's own.)
+pub(super) fn check(anchors: &AnchorsFile, ops: &Ops, diags: &mut Diagnostics) {
+    for entry in anchors.units.iter().filter_map(|unit| unit.ops.as_ref()) {
+        for name in [&entry.alloc, &entry.product, &entry.load] {
+            ops.names.find(name, "operation", diags);
+        }
+    }
 }
 
 const AXIS_WORDS: [(&str, t::AxisWord); 16] = [

@@ -10,6 +10,7 @@ pub mod anchors;
 pub mod beside;
 pub mod canonical;
 pub mod certificate;
+pub mod does;
 pub mod lower;
 pub mod measure;
 pub mod ops;
@@ -135,6 +136,7 @@ pub fn compile(sources: &Sources, loaded: &Loaded, hw: &HwModel, diags: &mut Dia
         }
     }
     rule::check_names(&model.rules, diags);
+    anchors::check(&model.anchors, &model.ops, diags);
     if let Some(measures) = &measures {
         measure::check(&model, measures, diags);
     }

@@ -490,6 +490,10 @@ pub struct CompletionObject {
     pub expect: Name,
     /// Waits for the end of the phase with a parity: (address, parity).
     pub wait: Name,
+    /// The kind of access that a wait is to the object.
+    pub waits: Name,
+    /// The kind of access that an announcement is.
+    pub announces: Name,
     /// How sure it is; else the group's.
     pub status: Option<Status>,
     /// Where it comes from; else the group's.

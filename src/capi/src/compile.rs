@@ -6,16 +6,19 @@ use crate::maps::LbTensorMap;
 use core::ffi::{c_int, c_void};
 use core::fmt::{Arguments, Error, Result as FmtResult, Write};
 use core::mem::MaybeUninit;
-use lanebook::compile::{KernelStorage, compile};
-use lanebook::ir::{self, Options};
+use lanebook::compile::{Compiled, KernelStorage, compile};
+use lanebook::ir::{self, Options, Program};
 use lanebook::{TABLES, tables::ArchId};
 
 /// Takes text: as often as needed, in order. Answers 0 to go on; anything else stops the call.
 pub type LbSink = Option<unsafe extern "C" fn(user: *mut c_void, text: *const u8, bytes: usize) -> c_int>;
 
+/// Storage of a program of up to 256 operations.
+type ProgramStorage = ir::Storage<256, 512, 1024, 384, 64, 32, 16>;
+
 /// What a call works in: a program of up to 256 operations, and a kernel.
 struct Room {
-    program: ir::Storage<256, 512, 1024, 384, 64, 32, 16>,
+    program: ProgramStorage,
     kernel: KernelStorage,
 }
 
@@ -146,29 +149,51 @@ unsafe fn run(
     let (program, name) = unsafe { (lend::text(text.0, text.1, 1)?, lend::text(arch.0, arch.1, 3)?) };
     let arch_id = TABLES.arch_named(name).ok_or(LbError::of(Code::Arch))?;
     // SAFETY: `room` checked that the memory is aligned, large enough and apart from both texts; the caller says that it is
-    // writable and that nothing else uses it. Each part is written before a reference to it is made, in place, so that the
-    // stack never holds it.
+    // writable and that nothing else uses it. Zeros are a `Room`: numbers, options of them, and lists whose length is a number.
+    // That they are the empty one, which `Storage::new` writes, shows in the firmware's image, where statics of it are zeros.
+    // Written in place: made elsewhere and moved, a room would stand on the stack.
     let room = unsafe {
-        (&raw mut (*room).program).write(ir::Storage::new());
-        (&raw mut (*room).kernel).write(KernelStorage::new());
+        room.write_bytes(0, 1);
         &mut *room
     };
     emit(room, program, arch_id, sink, maps)
 }
 
-/// Describes the tensor maps if they are asked for, and answers how many there are; then writes the text.
+/// Compiles, then hands out what is asked for; answers how many tensor maps there are.
 fn emit(room: &mut Room, text: &str, arch: ArchId, sink: Option<Sink>, maps: Option<&mut [MaybeUninit<LbTensorMap>]>) -> Result<usize, LbError> {
-    let mut program = ir::parse(room.program.pools(), &TABLES, text, Options::default()).map_err(|e| LbError::of_ir(Code::Parse, e))?;
+    let mut program = read(&mut room.program, text)?;
+    let compiled = compile(&TABLES, arch, &mut program, room.kernel.scratch());
+    match compiled {
+        Ok(compiled) => hand_out(&program, &compiled, sink, maps),
+        Err(error) => Err(refused(error, &program)),
+    }
+}
+
+/// Reads and verifies a program. A frame of its own: what the reader keeps on the stack lies under nothing else.
+#[inline(never)]
+fn read<'p>(pools: &'p mut ProgramStorage, text: &'p str) -> Result<Program<'p, 'p>, LbError> {
+    let mut program = ir::parse(pools.pools(), &TABLES, text, Options::default()).map_err(|e| LbError::of_ir(Code::Parse, e))?;
     ir::verify(&mut program).map_err(|e| LbError::of_ir(Code::Verify, e))?;
-    let compiled = compile(&TABLES, arch, &mut program, room.kernel.scratch()).map_err(|e| LbError::of_compile(e, &program))?;
+    Ok(program)
+}
+
+/// Describes the tensor maps if they are asked for, then writes the text. A frame of its own: nothing of it is there while a kernel is compiled.
+#[inline(never)]
+fn hand_out(program: &Program<'_, '_>, compiled: &Compiled<'_>, sink: Option<Sink>, maps: Option<&mut [MaybeUninit<LbTensorMap>]>) -> Result<usize, LbError> {
     let count = match maps {
-        Some(maps) => crate::maps::describe(&program, &compiled, maps)?,
+        Some(maps) => crate::maps::describe(program, compiled, maps)?,
         None => 0,
     };
     if let Some(mut sink) = sink {
-        compiled.write(&TABLES, &program, &mut sink).map_err(|e| LbError::of_compile(e, &program))?;
+        compiled.write(&TABLES, program, &mut sink).map_err(|e| refused(e, program))?;
     }
     Ok(count)
+}
+
+/// A refusal as C sees it. A frame of its own, as [`hand_out`] has.
+#[inline(never)]
+fn refused(error: lanebook::compile::Error, program: &Program<'_, '_>) -> LbError {
+    LbError::of_compile(error, program)
 }
 
 /// Checks lent scratch.
@@ -189,4 +214,17 @@ fn room(text: (usize, usize), arch: (usize, usize), scratch: *mut c_void, bytes:
         return Err(LbError::of(Code::Overlap));
     }
     Ok(room)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Room;
+
+    /// What [`super::run`] makes of lent memory: nothing is in it.
+    #[test]
+    fn zeros_are_empty_storage() {
+        // SAFETY: see `run`.
+        let room = unsafe { std::boxed::Box::<Room>::new_zeroed().assume_init() };
+        assert!(room.kernel.usage().iter().filter(|pool| pool.what != "buckets").all(|pool| pool.used == 0));
+    }
 }

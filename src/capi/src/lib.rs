@@ -8,6 +8,9 @@
 #![no_std]
 #![deny(unsafe_op_in_unsafe_fn, clippy::undocumented_unsafe_blocks)]
 
+#[cfg(test)]
+extern crate std;
+
 mod code;
 mod compile;
 #[cfg(all(feature = "freestanding", not(test)))]

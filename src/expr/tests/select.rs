@@ -369,7 +369,7 @@ fn calls_share_work_and_errors_are_values() {
     selector.select(&arena, &VARIABLES, &[vector(more)], &mut out, &mut sink).unwrap();
     assert_eq!(sink.atoms(), [V_ADD, V_ADD], "the first sum is not computed again");
     assert_eq!(selector.select(&arena, &VARIABLES, &[vector(sum)], &mut [], &mut sink), Err(SelectError::Scratch { needed: 1, lent: 0 }));
-    selector.forget();
+    selector.forget_from(0);
     assert_eq!(selector.computed(sum), None);
     let mut full = Sink { limit: Some(0), ..Sink::default() };
     assert_eq!(selector.select(&arena, &VARIABLES, &[vector(sum)], &mut out, &mut full), Err(SelectError::Sink(())));

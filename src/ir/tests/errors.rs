@@ -36,6 +36,7 @@ fn errors_are_small() {
 fn spelling() {
     use Lexeme::*;
     at("func @f(", 1, 9, got(ValueName, End));
+    at("\u{feff}func @f() {}", 1, 1, got(Operation, ByteOrderMark));
     at("func f()", 1, 6, got(Symbol, Word));
     at("func @f() {", 1, 12, got(Char(b'}'), End));
     at("}", 1, 1, got(Operation, Char(b'}')));

@@ -278,3 +278,39 @@ fn scaled_products_of_triton() {
     let wrong = error(&text.replace("rhs = e2m1", "rhs = e4m3"));
     assert!(matches!(wrong.kind, ErrorKind::Extents { .. }), "{wrong:?}");
 }
+
+/// What comes through a pointer is what it points to, for one pointer as for a tile of them.
+#[test]
+fn loads_through_pointers() {
+    let text = "%a = tt.load %p : !tt.ptr<f32>
+%b = tt.load %q : !tt.ptr<!tt.ptr<f16>>
+%c = tt.load %t : !tt.ptr<tensor<64x32xbf16>>
+%d = tt.load %r : tensor<8x!tt.ptr<!tt.ptr<f16>>>
+%e = tt.load %u : !llvm.ptr<1>
+";
+    let mut storage = small();
+    let program = parse(storage.pools(), tables(), text, SNIPPET).unwrap();
+    let results: Vec<_> = program.all().map(|op| program.type_of(program.result(op, 0).unwrap())).collect();
+    let named = |name| tables().dtype_named(name);
+    assert_eq!((results[0].kind, results[0].dtype), (TypeKind::Scalar, named("f32")));
+    assert_eq!((results[1].kind, program.layout_text(&results[1])), (TypeKind::Other, Some("!tt.ptr<f16>")));
+    assert_eq!((results[2].kind, results[2].dtype, results[2].shape.pair()), (TypeKind::Tensor, named("bf16"), Some((64, 32))));
+    assert_eq!((results[3].kind, results[3].dtype, program.text(results[3].element)), (TypeKind::Tensor, None, "!tt.ptr<f16>"));
+    // This one does not say what it points to.
+    assert_eq!(results[4].kind, TypeKind::Other);
+    round(text, SNIPPET);
+}
+
+/// Words that are attributes are there once, however they are written: what reads prints as something that reads.
+#[test]
+fn attributes_with_words_of_their_own() {
+    for (text, column) in [("%a = tiled_load %p mask mask\n", 25), ("%a = tiled_load %p {mask} mask\n", 27), ("call @f @g\n", 9), ("pragma \"x\" \"y\"\n", 12)]
+    {
+        let mut storage = small();
+        let error = parse(storage.pools(), tables(), text, SNIPPET).map(|_| ()).unwrap_err();
+        assert_eq!((error.kind, error.at.line, error.at.column), (ErrorKind::AttrTwice, 1, column), "{text}");
+    }
+    for text in ["call @f {prefix = a<b>}\n", "%c = arith.cmpi slt, %x, %y : i32\n", "%a = tiled_load %p mask\n"] {
+        round(text, SNIPPET);
+    }
+}

@@ -47,15 +47,8 @@ pub fn same(a: &Program<'_, '_>, b: &Program<'_, '_>) {
     use std::collections::HashMap;
     let mut values = HashMap::new();
     let type_text = |program: &Program<'_, '_>, value| {
-        std::format!(
-            "{:?} {:?}",
-            {
-                let mut ty = program.type_of(value);
-                ty.encoding = crate::ir::Encoding::None;
-                ty
-            },
-            program.layout_text(&program.type_of(value))
-        )
+        let ty = program.type_of(value);
+        std::format!("{:?} {:?} {:?} {:?} {} {:?}", ty.kind, ty.dtype, ty.space, ty.shape, program.text(ty.element), program.layout_text(&ty))
     };
     let mut define = |x, y| {
         assert_eq!(type_text(a, x), type_text(b, y));

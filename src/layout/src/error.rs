@@ -297,7 +297,8 @@ pub enum Error {
         /// The number of modes.
         rank: u8,
     },
-    /// A shape is not divisible: neither the extent nor the divisor is a multiple of the other, or it rounds to 0.
+    /// A shape is not divisible: neither the extent nor the divisor is a multiple of the other, or it rounds to 0, or the
+    /// divisor is below 1 (an extent that is not known is then 0 here).
     ShapeDivisibility {
         /// The leaf of the shape.
         leaf: u8,

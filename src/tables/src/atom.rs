@@ -1,6 +1,6 @@
 //! Atoms: what one instruction form does.
 use crate::template::Template;
-use crate::{AccessId, ClassId, DtypeId, IsaId, List, MatrixMore, Name, SharedOperand, SourceId, TagId, TensorOperand, TermNode, Vary};
+use crate::{AccessId, ClassId, DtypeId, IsaId, List, MatrixMore, Name, OpId, SharedOperand, SourceId, TagId, TensorOperand, TermNode, Vary};
 use lanebook_layout::LayoutRef;
 
 /// One instruction form.
@@ -330,11 +330,36 @@ pub struct AtomCost {
     pub cycles: u16,
 }
 
+/// What an atom does to tile elements: an elementwise operation of `rules/ops.ron`, or a step that the engine puts together
+/// operations and conversions of.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum OpWord {
+    /// An elementwise operation, or what a reduction combines two elements by.
+    Op(OpId),
+    /// Each lane receives a register of the lane whose number differs from its own in a mask.
+    Exchange,
+    /// Each lane receives a register of the lane whose number stands in a register.
+    Gather,
+    /// Makes a register of any bytes of two.
+    Choose,
+    /// Joins elements, or registers, to a wider register, the lowest first.
+    Pack,
+    /// Takes a register apart into narrower ones, the lowest first.
+    Unpack,
+}
+
+impl OpWord {
+    /// The words that are no operations, as tables write them.
+    pub const STEPS: [(&'static str, Self); 5] =
+        [("exchange", Self::Exchange), ("gather", Self::Gather), ("choose", Self::Choose), ("pack", Self::Pack), ("unpack", Self::Unpack)];
+}
+
 /// An operation on tile elements that an atom does register by register. Its element types are those of the operands.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Does<'a> {
-    /// Name of the operation in `rules/ops.ron`.
-    pub op: &'a str,
+    /// What it does.
+    pub op: OpWord,
     /// Operand numbers of the operation's operands, in order. Where elements become narrower each operand stands here once
     /// for each element of a result register, the lowest element first.
     pub uses: &'a [u8],

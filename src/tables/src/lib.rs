@@ -27,8 +27,8 @@ pub use arch::{
     Arch, ArchAtom, BankModel, Counter, Hazard, HazardUse, Isa, Operandless, RegisterClass, RegisterKind, SharedLimits, SyncRule, SyncStep, TupleStyle,
 };
 pub use atom::{
-    Atom, AtomClass, AtomCost, AtomNote, CounterUse, Does, LaneXor, MatrixShape, Movement, OffsetField, Operand, Operands, Piece, Role, Side, Source, Space,
-    Status,
+    Atom, AtomClass, AtomCost, AtomNote, CounterUse, Does, LaneXor, MatrixShape, Movement, OffsetField, OpWord, Operand, Operands, Piece, Role, Side, Source,
+    Space, Status,
 };
 pub use list::{List, Name};
 pub use matrix::{Broadcast, FieldMove, MatrixMore, SharedOperand, TensorOperand};

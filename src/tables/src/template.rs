@@ -37,6 +37,13 @@ impl<'a> Template<'a> {
         Pieces(self.0)
     }
 
+    /// Its lines: an instruction each.
+    #[must_use]
+    pub fn lines(self) -> u32 {
+        let ends = self.0.bytes().filter(|byte| *byte == b'\n').count();
+        u32::try_from(ends).unwrap_or(u32::MAX).saturating_add(1)
+    }
+
     /// How a piece is written: what starts it, the operand's number as a character, text, and what ends it. `None` for
     /// what a template cannot hold: a frame's name, a number from [`Template::OPERANDS`], text with control characters
     /// other than line ends.

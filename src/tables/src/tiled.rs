@@ -57,6 +57,10 @@ pub struct CompletionObject<'a> {
     pub expect: AtomId,
     /// Waits until the phase with a parity is over: operands (address, parity). The first phase has parity 0.
     pub wait: AtomId,
+    /// The kind of access that a wait is to the object.
+    pub waits: AccessId,
+    /// The kind of access that an announcement is.
+    pub announces: AccessId,
     /// Most bytes that a phase can count.
     pub most_bytes: u32,
     /// How sure this is.

@@ -1,10 +1,10 @@
-//! Compiles the GEMM example for an architecture of each vendor: on a Cortex-M4F, and the same on the host.
+//! Compiles the GEMM example for an architecture of each vendor on a Cortex-M4F.
 //!
-//! Prints one line an architecture: name, bytes of text, FNV-1a of the text; `run.sh` compares them. On the board the exit
-//! status goes through semihosting: 0 = done, 1 = an error or a panic.
-#![cfg_attr(target_os = "none", no_std, no_main)]
+//! Prints one line an architecture: name, bytes of text, FNV-1a of the text; `run.sh` compares them with what the command writes
+//! on the host. The exit status goes through semihosting: 0 = done, 1 = an error or a panic.
+#![no_std]
+#![no_main]
 
-#[cfg(target_os = "none")]
 mod board;
 
 use core::fmt::{Result, Write};
@@ -40,18 +40,4 @@ fn compiled(name: &str, room: &mut ir::SmallStorage, kernel: &mut KernelStorage)
     let mut hash = Hash { bytes: 0, fnv: 0xcbf2_9ce4_8422_2325 };
     compiled.write(&TABLES, &program, &mut hash).map_err(|_| "write")?;
     Ok(hash)
-}
-
-#[cfg(not(target_os = "none"))]
-fn main() {
-    let (mut room, mut kernel) = (Box::new(ir::SmallStorage::new()), Box::new(KernelStorage::new()));
-    for name in ARCHS {
-        match compiled(name, &mut room, &mut kernel) {
-            Ok(hash) => println!("{name} {} {:016x}", hash.bytes, hash.fnv),
-            Err(step) => {
-                eprintln!("{name}: {step} failed");
-                std::process::exit(1)
-            }
-        }
-    }
 }

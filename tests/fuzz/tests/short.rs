@@ -1,8 +1,8 @@
 //! The fuzzer's bodies for a few seconds, on the same inputs every time: recorded texts of other systems and our own with
-//! changes, token soup, random bytes.
+//! changes, token soup, random bytes. `LANEBOOK_FUZZ_SEED=7 LANEBOOK_FUZZ_TIMES=20` changes them otherwise, so many times as long.
 
 use lanebook_fuzz::random::Random;
-use lanebook_fuzz::{Body, algebra, text};
+use lanebook_fuzz::{Body, algebra, kernels, text};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -35,7 +35,9 @@ fn recorded(folder: &str, key: &str) -> Vec<String> {
 
 /// Every text as it stands, then `turns` changed ones and as many soups.
 fn run(body: Body, texts: &[&str], pieces: &str, turns: usize) {
-    let mut random = Random::new(0x1a9e_b00c);
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let mut random = Random::new(number("LANEBOOK_FUZZ_SEED").unwrap_or(0x1a9e_b00c));
+    let turns = turns * number("LANEBOOK_FUZZ_TIMES").unwrap_or(1) as usize;
     let pieces: Vec<&str> = pieces.split(' ').chain([" ", "\n", "\"", "ä", "\0"]).collect();
     for text in texts {
         body(text.as_bytes());
@@ -105,7 +107,7 @@ fn ttg() {
         "#ttg.padded_shared<[64:+8, 512:+16] {offset = [[0, 1], [1, 0]], block = []}>",
         "#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 8, fp4Padded = true, rank = 3}>",
         "#ttng.tensor_memory_encoding<blockM = 64, blockN = 128, colStride = 1, twoCTAs = true, ctaMode = TwoCTA_LHS>",
-        "#ttng.tensor_memory_scales_encoding<blockRepOrder = [1, 0]>",
+        "#ttng.tensor_memory_scales_encoding<blockRepOrder = kThenMn>",
         "#ttg.partitioned_shared<{numPartitions = 2, numGroups = 4, partitionDim = 0, partitionLayout = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>}>",
     ];
     run(text::ttg, &texts, "#ttg. #ttng. blocked< slice< { } [ ] < > = , dim parent order vec 0 1 2 4 8 64 -1 true false : :+ CGALayout = [[1, 0]]", 3000);
@@ -165,6 +167,15 @@ fn passes() {
     let mut random = Random::new(0x5eed);
     for _ in 0..250 {
         lanebook_fuzz::passes(&random.bytes(16));
+    }
+}
+
+/// Programs one after the other in the same storage.
+#[test]
+fn compile() {
+    let mut random = Random::new(0xc0de);
+    for _ in 0..200 {
+        kernels::compile(&random.bytes(160));
     }
 }
 

@@ -144,8 +144,8 @@ pub fn run_interpreted(said: &Interpreted, program: &str, arch: &str) -> Result<
 /// A fault, a wrong element, a text that is not understood.
 pub fn run_text(said: &Interpreted, text: &str, maps: &[KernelMap], arch: &str) -> Result<(), String> {
     let (mut memory, ids, mut params) = said.memory();
-    let matrices: Vec<_> = said.globals.iter().zip(&ids).map(|(g, id)| (*id, g.extents[0] as u32, g.extents[1] as u32)).collect();
-    params.extend(map_params(maps, &matrices, &memory));
+    let tensors: Vec<_> = said.globals.iter().zip(&ids).map(|(g, id)| (*id, g.extents.iter().map(|e| *e as u32).collect::<Vec<_>>())).collect();
+    params.extend(maps.iter().map(|m| Param::Tensor(m.fill_many(tensors[m.memref].0, &tensors[m.memref].1, &memory))));
     let parsed = if arch.starts_with("sm_") { Kernel::parse_ptx(text) } else { Kernel::parse_amdgcn(text) };
     let kernel = parsed.map_err(|e| format!("not modelled: {e}"))?;
     let dynamic_shared = if text.contains(".extern .shared") { 220 << 10 } else { 0 };

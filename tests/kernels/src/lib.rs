@@ -4,12 +4,15 @@
 //! crate (does it compute the right thing without a race), and the layouts' own maps (is each address the one that the
 //! layout names).
 
+pub mod checked;
+pub mod hunt;
 pub mod interpret;
 pub mod judge;
 pub mod maps;
 pub mod programs;
 pub mod sweep;
 
+use lanebook::check;
 use lanebook::compile::{Compiled, Storage, compile};
 use lanebook::emit::step::{Purpose, Step};
 use lanebook::ir::{Options, Program, SmallStorage, parse, verify};
@@ -42,6 +45,15 @@ pub fn with_kernel<R>(text: &str, arch: &str, f: impl FnOnce(&Program<'_, '_>, &
     let mut out = String::new();
     compiled.write(&TABLES, &program, &mut out).unwrap_or_else(|e| panic!("{arch}: {e:?}"));
     f(&program, &compiled, &out)
+}
+
+/// What the library's own checkers say of a kernel.
+///
+/// # Errors
+/// A violation, in Debug form.
+pub fn checked(program: &Program<'_, '_>, compiled: &Compiled<'_>) -> Result<(), String> {
+    check::plan(&TABLES, program, &compiled.plan).map_err(|v| format!("plan: {v:?}"))?;
+    check::order(&TABLES, program, compiled).map(|_| ()).map_err(|v| format!("order: {v:?}"))
 }
 
 /// The text of a kernel.

@@ -1,8 +1,10 @@
 //! Generated programs of every kind (`tests/kernels/programs`) on an architecture of each kind: what is compiled computes what the program says, by
-//! the reference that reads the program's own text. The first line of each says on how many of these architectures at least.
+//! the reference that reads the program's own text. The first line of each says on how many of these architectures at least, and how often loops turn
+//! whose bound is an argument, if not twice: `// right: 14 at 0, 1, 2, 3, 5 turns`.
 #![allow(missing_docs)]
 
-use lanebook_kernels::interpret::Interpreted;
+use lanebook_kernels::interpret::inputs::Fill;
+use lanebook_kernels::interpret::{Given, Interpreted};
 use lanebook_kernels::judge::run_text;
 use lanebook_kernels::maps::{KernelMap, kernel_maps};
 use lanebook_kernels::{kernel_text, try_kernel_text};
@@ -24,13 +26,26 @@ fn programs() -> Vec<(String, String)> {
     out
 }
 
+/// On how many architectures a program compiles at the least, and how often its loops turn.
+fn promised(program: &str) -> Option<(usize, Vec<u32>)> {
+    let said = program.lines().next()?.strip_prefix("// right: ")?;
+    match said.split_once(" at ") {
+        None => Some((said.parse().ok()?, vec![2])),
+        Some((least, turns)) => Some((least.parse().ok()?, turns.strip_suffix(" turns")?.split(", ").map(|t| t.parse().ok()).collect::<Option<_>>()?)),
+    }
+}
+
 #[test]
 fn what_a_program_says_is_what_it_does() {
     let programs = programs();
     assert!(programs.len() >= 15, "{} programs", programs.len());
+    let mut most = 0;
     for (name, program) in programs {
-        let least: usize = program.lines().next().and_then(|l| l.strip_prefix("// right: ")).and_then(|n| n.parse().ok()).expect("how many");
-        let said = Interpreted::new(&program).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let (least, turns) = promised(&program).unwrap_or_else(|| panic!("{name}: how many"));
+        let given = |turns: &u32| Given { turns: *turns, salt: 0, fill: Some(Fill::Small) };
+        let said: Vec<Interpreted> = turns.iter().map(|t| Interpreted::with(&program, given(t)).unwrap_or_else(|e| panic!("{name}: {e}"))).collect();
+        assert!(turns == [2] || said.iter().all(|said| said.is_bounded), "{name}: no loop turns as often as it is told");
+        most = most.max(said.len());
         let (mut right, mut seen): (usize, Vec<(String, Vec<KernelMap>)>) = (0, Vec::new());
         for arch in ARCHS {
             let text = match try_kernel_text(&program, arch) {
@@ -47,10 +62,13 @@ fn what_a_program_says_is_what_it_does() {
                 continue;
             }
             seen.push(body);
-            run_text(&said, &text, &maps, arch).unwrap_or_else(|e| panic!("{name}, {arch}: {e}\n{text}"));
+            for (said, turns) in said.iter().zip(&turns) {
+                run_text(said, &text, &maps, arch).unwrap_or_else(|e| panic!("{name}, {arch}, {turns} turns: {e}\n{text}"));
+            }
         }
         assert!(right >= least, "{name}: compiled for {right} architectures, {least} before");
     }
+    assert!(most >= 5, "no program at {most} numbers of turns");
 }
 
 /// What one of gfx942's products leaves in the layout of 32 x 32 accumulators is the next one's operand.

@@ -9,6 +9,7 @@ use lanebook::check;
 use lanebook::compile::{Compiled, compile};
 use lanebook::ir::{Options, Program, SmallStorage, parse, verify};
 use lanebook::plan::End;
+use lanebook::tables::OpWord;
 use lanebook_kernels::sweep::{Case, Gemm, Move, Ran, Way};
 use lanebook_kernels::{Assembler, Room, element, fit_at, instances, lines, shared_byte, shared_end, with_kernel};
 use lanebook_replay::{Kernel, Space};
@@ -197,19 +198,23 @@ fn operations_of_the_tables() {
     let mut seen = 0;
     for atom in TABLES.atoms {
         let Some(does) = atom.does else { continue };
-        // What moves between lanes has a word of its own, whatever operations are called.
-        let Some(op) = TABLES.ops.iter().find(|op| op.name == does.op && does.lanes.is_empty()) else {
-            // Not operations of programs: what reductions and conversions move between lanes with, what joins the halves of a register and takes
-            // them apart, and what chooses bytes.
-            match does.op {
-                "exchange" => assert!(!does.lanes.is_empty() && does.uses.len() == 1, "{}", atom.name()),
-                "gather" => assert!(does.uses.len() == 1 && does.lanes.iter().any(|l| l.by.is_some()), "{}", atom.name()),
-                "choose" => assert!(does.uses.len() == 3 && does.selector > 0 && does.selector * 4 <= 32, "{}", atom.name()),
-                "pack" => assert_eq!(does.uses.len(), 2, "{}", atom.name()),
-                "unpack" => assert_eq!(does.uses.len(), 1, "{}", atom.name()),
-                other => panic!("{}: {other}", atom.name()),
+        let op = match does.op {
+            OpWord::Op(op) => TABLES.op(op).expect("an operation of the tables"),
+            step => {
+                // Not operations of programs: what reductions and conversions move between lanes with, what joins the halves of a register and
+                // takes them apart, and what chooses bytes.
+                let (uses, moves) = (does.uses.len(), !does.lanes.is_empty());
+                let is_right = match step {
+                    OpWord::Exchange => moves && uses == 1,
+                    OpWord::Gather => uses == 1 && does.lanes.iter().any(|l| l.by.is_some()),
+                    OpWord::Choose => uses == 3 && does.selector > 0 && does.selector * 4 <= 32,
+                    OpWord::Pack => uses == 2 && !moves,
+                    OpWord::Unpack => uses == 1 && !moves,
+                    OpWord::Op(_) => false,
+                };
+                assert!(is_right, "{}: {step:?}", atom.name());
+                continue;
             }
-            continue;
         };
         assert_eq!(does.uses.len() % usize::from(op.operands.0), 0, "{}", atom.name());
         assert!(does.uses.iter().all(|&k| atom.operands.get(usize::from(k)).is_some_and(|o| o.dtype.is_some())), "{}", atom.name());

@@ -296,3 +296,29 @@ fn kernels_of_triton() {
         assert!(after <= before, "{name}");
     }
 }
+
+/// A conversion is done where its elements are narrow: behind a cast that makes them so, before one that makes them wide.
+#[test]
+fn a_conversion_stays_behind_a_narrowing_cast() {
+    const WX: &str = "tensor<64x64xf32, #x>";
+    const WY: &str = "tensor<64x64xf32, #y>";
+    let source = "use %v : tensor<64x64xf32, #x>\n";
+    stays(&format!("{source}%n = cast %v : {WX} -> {X}\n%c = convert_layout %n : {X} -> {Y}\nuse %c : {Y}\n"));
+    // Also with arithmetic between: the sum is as wide as what is added, the cast is not.
+    stays(&format!("use %v, %w : {WX}, {WX}\n%s = add %v, %w : {WX}\n%n = cast %s : {WX} -> {X}\n%c = convert_layout %n : {X} -> {Y}\nuse %c : {Y}\n"));
+    becomes(
+        &format!("use %h : {X}\n%s = cast %h : {X} -> {WX}\n%c = convert_layout %s : {WX} -> {WY}\nuse %c : {WY}\n"),
+        &format!("use %h : {X}\n%_1 = convert_layout %h : {X} -> {Y}\n%c = cast %_1 : {Y} -> {WY}\nuse %c : {WY}\n"),
+    );
+    // What is loaded comes in the wanted layout: then nothing is converted, also behind arithmetic with constants.
+    let arithmetic = format!("%h = constant 0.5 : {WX}\n%s = mul %l, %h : {WX}\n%n = cast %s : {WX} -> {X}\n");
+    for between in [format!("%n = cast %l : {WX} -> {X}\n"), arithmetic] {
+        let text = format!("%l = tiled_load %p : memref<64x64xf32> -> {WX}\n{between}%c = convert_layout %n : {X} -> {Y}\nuse %c : {Y}\n");
+        let outcome = run(&text, "remove-conversions").expect("it runs");
+        assert!(!outcome.text.contains("convert_layout") && !outcome.text.contains("#x"), "{}", outcome.text);
+    }
+    // Not so if it is read by others.
+    stays(&format!(
+        "%l = tiled_load %p : memref<64x64xf32> -> {WX}\nuse %l : {WX}\n%n = cast %l : {WX} -> {X}\n%c = convert_layout %n : {X} -> {Y}\nuse %c : {Y}\n"
+    ));
+}

@@ -3,6 +3,7 @@
 //! The wrappers are written by `entries.py` from rustdoc's list of the public API, so none can be forgotten; what
 //! cannot be wrapped mechanically is in [`by_hand`]. Linked with `--gc-sections`, this library must leave no panic
 //! behind: the panic handler calls a symbol that nobody defines. See `panic_free.sh` and `stackbound.py`.
+#![cfg(any(feature = "algebra", feature = "broken"))]
 #![no_std]
 
 use core::fmt::{Arguments, Error, Result, Write};
@@ -70,6 +71,7 @@ pub fn drain(items: impl Iterator) {
 #[cfg(feature = "broken")]
 entry!("broken", (at: usize) [1u8, 2, 3][at]);
 
+#[cfg(feature = "algebra")]
 #[allow(improper_ctypes_definitions, unused_braces, unused_parens, clippy::all)]
 mod entries {
     include!(env!("LANEBOOK_ENTRIES"));

@@ -127,7 +127,7 @@ pub struct Report {
     pub shared_base: u32,
     /// Bytes of shared memory of a block.
     pub shared_bytes: u32,
-    /// Buffer accesses that the resource's range check turned into zeros or dropped (by lane).
+    /// Accesses that a range check turned into zeros or dropped: those of buffers by lane, those of boxes by row.
     pub clamped: u64,
 }
 

@@ -5,8 +5,9 @@ use crate::problem::{Problem, Problems};
 use crate::table::{Align, Table};
 use crate::tables::{arch, counted, status};
 use lanebook_draw::atom::{space, template};
+use lanebook_draw::instance::filled;
 use lanebook_draw::notation::tirx;
-use lanebook_tables::{Arch, Atom, AtomClass, AtomId, Isa, Role, SourceId, Space, Tables};
+use lanebook_tables::{Arch, Atom, AtomClass, AtomId, Instance, Isa, MatrixShape, Role, SourceId, Space, Tables, Vary};
 use std::fmt::Write;
 
 /// An atom, and where it is and is native.
@@ -72,18 +73,23 @@ pub fn run(args: &Atoms, tables: &Tables<'_>) -> Result<(), Problems> {
     Ok(output::write(None, &out)?)
 }
 
-/// Whether an atom passes the filters.
+/// Whether an atom passes the filters; of a family, whether one of its members does.
 fn wanted(tables: &Tables<'_>, args: &Atoms, shape: Option<(u16, u16, u16)>, atom: &Atom<'_>) -> bool {
     let moves = |wanted: Option<MemorySpace>, from: bool| {
         wanted.is_none_or(|space| atom.movement.is_some_and(|movement| (if from { &movement.from } else { &movement.to }).space == memory(space)))
     };
-    let typed = |name: &String| atom.operands.iter().filter_map(|operand| tables.dtype(operand.dtype?)).any(|dtype| dtype.name == name);
-    args.class.is_none_or(|class| named(class) == atom.class)
-        && args.filter.as_deref().is_none_or(|text| has_text(atom, text))
-        && args.dtype.as_ref().is_none_or(typed)
-        && shape.is_none_or(|(m, n, k)| atom.matrix.is_some_and(|matrix| (matrix.m, matrix.n, matrix.k) == (m, n, k)))
-        && moves(args.from, true)
-        && moves(args.to, false)
+    let fits = |member: &Instance<'_>| {
+        let typed = |name: &String| (0..atom.operands.len() as u8).filter_map(|k| tables.dtype(member.dtype(k)?)).any(|dtype| dtype.name == name);
+        args.dtype.as_ref().is_none_or(typed)
+            && shape.is_none_or(|wanted| member.shape().is_some_and(|matrix| (matrix.m, matrix.n, matrix.k) == wanted))
+            && args.filter.as_deref().is_none_or(|text| has_text(member, text))
+    };
+    args.class.is_none_or(|class| named(class) == atom.class) && moves(args.from, true) && moves(args.to, false) && members(atom).any(|member| fits(&member))
+}
+
+/// The members of a family; an atom without parameters is the only one.
+fn members<'t>(atom: &'t Atom<'t>) -> impl Iterator<Item = Instance<'t>> {
+    (0..atom.instances()).filter_map(|number| atom.instance(number))
 }
 
 /// `16x8x16` or `m16n8k16`.
@@ -112,9 +118,35 @@ fn not_native(arch: &Arch<'_>) -> String {
     }
 }
 
-fn has_text(atom: &Atom<'_>, text: &str) -> bool {
-    let text = text.to_lowercase();
-    atom.name().to_lowercase().contains(&text) || template(atom).to_lowercase().contains(&text)
+/// Whether a text is in an atom's name or instruction, as its family or as a member has it.
+fn has_text(member: &Instance<'_>, text: &str) -> bool {
+    let (atom, text) = (member.atom, text.to_lowercase());
+    let (name, instruction) = (atom.name(), template(atom));
+    let own = [filled(member, &name.replace('{', "<").replace('}', ">")), filled(member, &instruction)];
+    own.iter().map(String::as_str).chain([name, instruction.as_str()]).any(|said| said.to_lowercase().contains(&text))
+}
+
+/// What a parameter can be: its words, or its values, an even row of them by its ends.
+fn choices(vary: &Vary<'_>) -> String {
+    if !vary.words.is_empty() {
+        return format!("one of {}", vary.words.iter().map(|word| word.text).collect::<Vec<_>>().join(", "));
+    }
+    let values = vary.values;
+    match values {
+        [first, second, .., last] if values.len() > 3 && values.windows(2).all(|pair| pair[1] - pair[0] == second - first) => {
+            format!("{first} to {last} in steps of {}", second - first)
+        }
+        _ => format!("one of {}", values.iter().map(u16::to_string).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// A dimension of the shapes of all members: the number, or the least and the greatest.
+fn extents(atom: &Atom<'_>, of: impl Fn(MatrixShape) -> u16) -> String {
+    let all = || members(atom).filter_map(|member| member.shape()).map(&of);
+    match (all().min(), all().max()) {
+        (Some(least), Some(most)) if least < most => format!("{least} to {most}"),
+        (_, most) => most.unwrap_or(0).to_string(),
+    }
 }
 
 fn rank(class: AtomClass) -> u8 {
@@ -181,7 +213,9 @@ fn detail(out: &mut String, tables: &Tables<'_>, isa: &Isa<'_>, atom: &Atom<'_>,
             Role::Label => "label",
         };
         let mut line = format!("  {:<8} {role}", operand.name.text());
-        if operand.role == Role::Immediate {
+        if let Some(vary) = operand.vary.filter(|vary| operand.role == Role::Immediate && vary.count() > 0) {
+            let _ = write!(line, ", {}", choices(vary));
+        } else if operand.role == Role::Immediate {
             let _ = write!(line, ", {} to {}", operand.range.0, operand.range.1);
         } else if let Some(class) = isa.classes.get(operand.class.index()).filter(|_| operand.role != Role::Label) {
             let _ = write!(line, ", {} {}", operand.registers, class.name);
@@ -189,8 +223,10 @@ fn detail(out: &mut String, tables: &Tables<'_>, isa: &Isa<'_>, atom: &Atom<'_>,
         if operand.implicit {
             line.push_str(", not in the text");
         }
-        if let Some(dtype) = operand.dtype.and_then(|d| tables.dtype(d)) {
-            let _ = write!(line, ", {} x {} {}", operand.extents.0, operand.extents.1, dtype.name);
+        let word = operand.vary.and_then(|vary| vary.typed_by).and_then(|number| atom.operands.get(usize::from(number)));
+        let dtype = operand.dtype.and_then(|d| tables.dtype(d)).map(|dtype| dtype.name.to_string());
+        if let Some(dtype) = word.map(|word| format!("{{{}}}", word.name.text())).or(dtype) {
+            let _ = write!(line, ", {} x {} {dtype}", operand.extents.0, operand.extents.1);
         }
         if let Some(layout) = &operand.layout {
             let _ = write!(line, " {}", tirx(layout));
@@ -213,9 +249,9 @@ fn detail(out: &mut String, tables: &Tables<'_>, isa: &Isa<'_>, atom: &Atom<'_>,
             out.push('\n');
         }
     }
-    if let Some(m) = &atom.matrix {
+    if atom.matrix.is_some() {
         let cycles = if atom.cost.cycles == 0 { String::new() } else { format!(", {} cycles", atom.cost.cycles) };
-        let _ = writeln!(out, "  shape    m{} n{} k{}{cycles}", m.m, m.n, m.k);
+        let _ = writeln!(out, "  shape    m{} n{} k{}{cycles}", extents(atom, |m| m.m), extents(atom, |m| m.n), extents(atom, |m| m.k));
     }
     for id in atom.sources() {
         if let Some(source) = tables.sources.get(id.index()) {

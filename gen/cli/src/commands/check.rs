@@ -7,7 +7,7 @@ use crate::findings::{Figures, Findings};
 use crate::output;
 use crate::problem::{Problem, Problems};
 use crate::table::{Align, Table};
-use crate::tables::counted;
+use crate::tables::{self, counted};
 use lanebook_gen::diagnostics::{Diagnostic, Diagnostics, Level};
 use lanebook_gen::rules::certificate;
 use lanebook_gen::source::{FileId, Sources};
@@ -177,7 +177,7 @@ impl Wanted {
         let mut root = tables.map(Path::to_path_buf);
         for path in paths {
             if !path.exists() {
-                return Err(Problem::system(format!("there is no {}", path.display()), "name a file or folder of tables"));
+                return Err(Problem::usage(format!("there is no {}", path.display()), "name a file or folder of tables"));
             }
             match root_of(path) {
                 Some(found) => {
@@ -204,15 +204,10 @@ impl Wanted {
             None => {
                 let at = paths.first().map_or(".".into(), |path| path.display().to_string());
                 let help = "name a folder that holds hw-tables/ and rules/, such as a checkout of lanebook; further tables need it with --tables";
-                return Err(Problem::system(format!("{at} has no folder {}", load::FOLDERS.join(" and no folder ")), help));
+                return Err(Problem::usage(format!("{at} has no folder {}", load::FOLDERS.join(" and no folder ")), help));
             }
         };
-        for folder in load::FOLDERS {
-            if !wanted.root.join(folder).is_dir() {
-                let what = format!("{} has no folder {folder}", wanted.root.display());
-                return Err(Problem::system(what, "name a folder that holds hw-tables/ and rules/, such as a checkout of lanebook"));
-            }
-        }
+        tables::whole(&wanted.root)?;
         Ok(wanted)
     }
 

@@ -1,8 +1,9 @@
 //! `lanebook compile`: a tile program to a plan, its reasons, and the instruction sequence.
 use crate::args::Compile;
 use crate::output;
-use crate::problem::{Problem, Problems};
+use crate::problem::{Excerpt, Problem, Problems};
 use crate::report::refusal::{of_compile, of_program};
+use crate::report::words::Lines;
 use crate::report::{Parts, Report, written};
 use crate::tables::arch;
 use lanebook::compile::{Storage, compile};
@@ -41,7 +42,7 @@ pub fn run(args: &Compile, tables: &Tables<'_>) -> Result<(), Problems> {
     let findings = written::findings(&program, &source)?;
     let mut room = Box::new(Room::new());
     let compiled = compile(tables, id, &mut program, room.scratch()).map_err(|error| of_compile(tables, arch, isa, &program, &source, &error))?;
-    let report = Report { tables, arch, isa, program: &program, compiled: &compiled, explain: args.explain, findings: &findings };
+    let report = Report { tables, arch, isa, program: &program, compiled: &compiled, explain: args.explain, findings: &findings, lines: Lines::default() };
     let text = report.render(parts).map_err(|()| Problem::internal("the result cannot be written as text", "report this with the program"))?;
     output::write(args.output.as_deref(), &text)?;
     if matches!(parts, Parts::Kernel | Parts::Program) {
@@ -68,7 +69,7 @@ pub fn annotated(tables: &Tables<'_>, arch_name: &str, source: &Source) -> Resul
         ir::verify(&mut program).map_err(|error| of_program(tables, source, &error))?;
         let mut room = Box::new(Room::new());
         let compiled = compile(tables, id, &mut program, room.scratch()).map_err(|error| of_compile(tables, arch, isa, &program, source, &error))?;
-        let report = Report { tables, arch, isa, program: &program, compiled: &compiled, explain: false, findings: &[] };
+        let report = Report { tables, arch, isa, program: &program, compiled: &compiled, explain: false, findings: &[], lines: Lines::default() };
         report.render(Parts::Program).map_err(|()| Problem::internal("the result cannot be written as text", "report this with the program").into())
     };
     made().map_err(first_line)
@@ -114,8 +115,17 @@ pub fn read(path: Option<&Path>) -> Result<Source, Problem> {
     text(name, bytes)
 }
 
+/// What some editors put before a text.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 fn text(name: String, bytes: Vec<u8>) -> Result<Source, Problem> {
     match String::from_utf8(bytes) {
+        Ok(text) if text.starts_with(BYTE_ORDER_MARK) => {
+            let problem = Problem::refused(format!("{name} begins with a byte-order mark (line 1, column 1)"), "save the text as UTF-8 without one");
+            // Nothing is to be seen of the mark itself.
+            let text = text.trim_start_matches(BYTE_ORDER_MARK).to_string();
+            Err(problem.at(Excerpt { name, text: if text.is_empty() { " ".into() } else { text }, range: 0..0, label: "before this".into() }))
+        }
         Ok(text) => Ok(Source { name, text }),
         Err(error) => {
             Err(Problem::refused(format!("{name} is not UTF-8 text (byte {})", error.utf8_error().valid_up_to()), "give a tile program, see gen/cli/examples"))

@@ -2,13 +2,17 @@
 use crate::args::Ids;
 use crate::output;
 use crate::problem::{Kind, Problem, Problems};
+use crate::tables::whole;
 use lanebook_gen::{Mode, compile, load};
 use std::fs;
+use std::path::Path;
 
 /// Runs the command.
-pub fn run(args: &Ids) -> Result<(), Problems> {
-    let path = args.root.join(load::LEDGER);
-    let compiled = compile(&args.root, Mode::Draft).map_err(|failure| Problems::Rendered(Kind::Refused, failure.full()))?;
+pub fn run(args: &Ids, folder: Option<&Path>) -> Result<(), Problems> {
+    let root = args.root.as_deref().or(folder).unwrap_or(Path::new("."));
+    whole(root)?;
+    let path = root.join(load::LEDGER);
+    let compiled = compile(root, Mode::Draft).map_err(|failure| Problems::Rendered(Kind::Refused, failure.full()))?;
     let text = compiled.ledger();
     let old = match fs::read_to_string(&path) {
         Ok(old) => old,

@@ -28,7 +28,7 @@ pub fn run(cli: Cli) -> Result<(), Problems> {
         Command::Show(args) => show::run(&args, &tables::of(folder)?, cli.color),
         Command::Arch(args) => arch::run(&args, &tables::of(folder)?),
         Command::Check(args) => check::run(&args, folder),
-        Command::Ids(args) => ids::run(&args),
+        Command::Ids(args) => ids::run(&args, folder),
         Command::Diff(args) => diff::run(&args, &tables::of(folder)?),
         Command::Size(args) => size::run(&args, &tables::of(folder)?),
         Command::NewArch(args) => new_arch::run(&args, folder),

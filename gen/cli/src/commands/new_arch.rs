@@ -2,20 +2,15 @@
 use crate::args::NewArch;
 use crate::output;
 use crate::problem::{Kind, Problem, Problems};
-use crate::tables::counted;
+use crate::tables::{counted, whole};
 use lanebook_gen::suggest::nearest;
-use lanebook_gen::{Mode, compile, load, sketch};
+use lanebook_gen::{Mode, compile, sketch};
 use std::path::Path;
 
 /// Runs the command.
 pub fn run(args: &NewArch, folder: Option<&Path>) -> Result<(), Problems> {
     let root = folder.unwrap_or(Path::new("."));
-    for name in load::FOLDERS {
-        if !root.join(name).is_dir() {
-            let help = "run this in a checkout of lanebook, or name one with --tables";
-            return Err(Problem::system(format!("{} has no folder {name}", root.display()), help).into());
-        }
-    }
+    whole(root)?;
     let is_name = !args.name.is_empty() && args.name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
     if !is_name {
         let what = format!("`{}` is no name of an architecture", args.name);

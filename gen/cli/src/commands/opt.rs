@@ -225,6 +225,13 @@ fn refused(program: &Program<'_, '_>, source: &Source, pass: &str, error: PassEr
             format!("{pass}: the program does not say how many warps work together"),
             "give the function `threads`, or the module `ttg.num-warps`",
         ),
+        PassError::Choice(ChoiceError::Cluster) => Problem::refused(
+            format!("{pass}: the blocks of a cluster share the module's tiles, and which of them has what is not chosen here"),
+            "leave the pass out, or say `ttg.num-ctas` = 1",
+        ),
+        PassError::Choice(ChoiceError::Sweeps) => {
+            Problem::refused(format!("{pass}: what is known of loops did not settle"), "the program is unchanged; take loops apart")
+        }
         PassError::Choice(ChoiceError::Full { pool, capacity }) => {
             Problem::refused(format!("{pass}: more than {capacity} {}", pool.describe()), "the program is unchanged; split it")
         }

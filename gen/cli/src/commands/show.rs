@@ -97,6 +97,11 @@ fn of_atom(args: &Show, tables: &Tables<'_>) -> Result<Picture, Problem> {
         picture.subtitle.push(format!("one of the family {}", args.what));
     }
     picture.subtitle.push(format!("facts: {}", tables::status(found.status)));
+    if args.view == View::Banks {
+        let sides = found.movement.iter().flat_map(|movement| [&movement.from, &movement.to]);
+        let models = sides.filter_map(|side| arch.banks.iter().find(|model| !side.banks.is_empty() && model.name == side.banks));
+        picture.subtitle.extend(models.map(|model| format!("bank model `{}`: {}", model.name, tables::status(model.status))));
+    }
     Ok(picture)
 }
 

@@ -61,12 +61,12 @@ impl Report<'_> {
             let at = plan.completion_offset + size * u32::from(object);
             if plan.tensor_completion() == Some(object) {
                 let products = plan.products.iter().filter(|p| p.tensor.is_some());
-                let lines: Vec<String> = products.map(|p| self.program.place(p.op).line.to_string()).collect();
+                let lines: Vec<String> = products.map(|p| self.line(p.op).to_string()).collect();
                 let _ = writeln!(out, "  completion object {object} at byte {at} of shared memory: the products of line {}", lines.join(" and "));
                 continue;
             }
             let moves: Vec<_> = plan.moves.iter().filter(|m| m.tiled.is_some_and(|t| t.completion == Some(object))).collect();
-            let lines: Vec<String> = moves.iter().map(|m| self.program.place(m.op).line.to_string()).collect();
+            let lines: Vec<String> = moves.iter().map(|m| self.line(m.op).to_string()).collect();
             let bytes: u64 = moves
                 .iter()
                 .filter_map(|m| if let lanebook::plan::End::Shared(k) = m.to { plan.allocs.get(usize::from(k)) } else { None })

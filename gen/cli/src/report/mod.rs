@@ -10,7 +10,7 @@ mod maps;
 mod reasons;
 pub mod refusal;
 mod resources;
-mod words;
+pub mod words;
 pub mod written;
 
 use lanebook::compile::Compiled;
@@ -46,6 +46,8 @@ pub struct Report<'r> {
     pub explain: bool,
     /// Written layouts that have no influence, one sentence each.
     pub findings: &'r [String],
+    /// Where the lines of its text end.
+    pub lines: words::Lines,
 }
 
 impl Report<'_> {

@@ -139,6 +139,19 @@ pub fn of_compile(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>, program: 
     match *error {
         Error::Plan(error) => of_plan(tables, arch, program, source, error),
         Error::Emit(error) => of_emit(tables, arch, isa, program, source, error),
+        Error::Capacity { pool, capacity, op } => {
+            let remedy = match pool.parameter() {
+                Some(parameter) => format!(
+                    "use smaller tiles or more threads, or split the program; a program that links the library lends more with {parameter} of its `Storage`"
+                ),
+                None => "use smaller tiles or more threads, or split the program: the length of this list is fixed".to_string(),
+            };
+            let problem = Problem::refused(format!("the program is too large: its kernel needs more than {capacity} {}", pool.describe()), remedy);
+            match op {
+                Some(op) => at(problem, source, program.place(op), "while instructions for this were written"),
+                None => problem,
+            }
+        }
         Error::NoFunction => {
             Problem::refused(format!("{} has no function to compile", source.name), "write func @name(...) {threads = N} { ... }, see gen/cli/examples")
         }
@@ -359,10 +372,6 @@ fn of_emit(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>, program: &Progra
     let class = |id: lanebook_tables::ClassId| isa.classes.get(id.index()).map_or("?", |c| c.name);
     let large = |what: String| Problem::refused(format!("the program is too large: {what}"), "use smaller tiles or more threads, or split the program");
     match error {
-        EmitError::Step(StepError::Steps { capacity }) => large(format!("its kernel has more than {capacity} instructions")),
-        EmitError::Step(StepError::Registers { capacity }) => large(format!("its kernel has more than {capacity} register tuples")),
-        EmitError::Step(StepError::Patterns { capacity }) => large(format!("its kernel has more than {capacity} register orders")),
-        EmitError::Step(StepError::Loops { capacity }) => large(format!("its kernel has more than {capacity} loops")),
         EmitError::Step(StepError::Pool { class: id, wanted, pool }) => Problem::refused(
             format!("the kernel needs {wanted} {} registers at once, {} has {pool}", class(id), arch.name),
             "use smaller tiles or more threads: a lane's part of a tile must fit its registers",
@@ -393,7 +402,6 @@ fn of_emit(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>, program: &Progra
             };
             Problem::refused(format!("the tables of {} lack {what}", arch.name), "add it under hw-tables/ (see hw-tables/SCHEMA.md) and run `lanebook check`")
         }
-        EmitError::Capacity { capacity } => large(format!("more than {capacity} addresses, parameters or tiles")),
         EmitError::Expr(error) => large(format!("an index expression ({error:?})")),
         EmitError::Simplify(error) => large(format!("index simplification ended early ({error:?})")),
         EmitError::Select(error) => Problem::refused(

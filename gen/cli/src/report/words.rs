@@ -4,12 +4,27 @@ use lanebook::ir::{Op, Program, Value};
 use lanebook::map::{Fragment, SharedLayout, TileShape};
 use lanebook::plan::{End, MovePlan, ProductPlan};
 use lanebook_draw::notation::{post, tirx};
+use lanebook_layout::{PostMap, Unit};
 use lanebook_tables::AtomId;
+use std::cell::OnceCell;
+
+/// Where the lines of a program's text end, found once.
+#[derive(Debug, Default)]
+pub struct Lines(OnceCell<Vec<usize>>);
+
+impl Lines {
+    /// The line of an operation, from 1; 0 for one without text.
+    pub fn of(&self, program: &Program<'_, '_>, op: Op) -> u32 {
+        let ends = self.0.get_or_init(|| program.source().match_indices('\n').map(|(at, _)| at).collect());
+        program.span(op).map_or(0, |span| ends.partition_point(|end| *end < span.start) as u32 + 1)
+    }
+}
 
 /// An operation as its line of the source says it, without types and comments.
 pub fn operation(program: &Program<'_, '_>, op: Op) -> String {
-    let line = program.place(op).line;
-    let text = program.source().lines().nth(line.saturating_sub(1) as usize).filter(|_| line > 0).unwrap_or("");
+    let (source, span) = (program.source(), program.span(op).unwrap_or(0..0));
+    let start = source[..span.start].rfind('\n').map_or(0, |end| end + 1);
+    let text = if span.is_empty() { "" } else { source[start..].lines().next().unwrap_or("") };
     let text = text.split("//").next().unwrap_or("");
     let text = text.split(" : ").next().unwrap_or("").trim_end_matches('{');
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -43,9 +58,49 @@ pub fn shared(layout: &SharedLayout) -> String {
     }
 }
 
-/// A fragment in TIRx notation.
+/// A fragment in TIRx notation, or in Triton's where its bits are mixed.
 pub fn fragment(fragment: &Fragment) -> String {
-    fragment.to_layout().map_or_else(|| "(no strided form)".to_string(), |layout| tirx(&layout.view()))
+    match fragment.to_layout() {
+        Some(layout) => tirx(&layout.view()),
+        None => mixed(fragment).unwrap_or_else(|| "(no notation says it)".to_string()),
+    }
+}
+
+/// A fragment of powers of two by its bases: rows and columns that each bit adds.
+fn mixed(fragment: &Fragment) -> Option<String> {
+    let shape = fragment.shape;
+    let bases = |columns: &[u32]| {
+        let rows: Vec<String> = columns.iter().map(|c| format!("[{}, {}]", c >> shape.cols, c & ((1 << shape.cols) - 1))).collect();
+        format!("[{}]", rows.join(", "))
+    };
+    let [register, lane, warp] = [fragment.register.as_slice(), fragment.lane.as_slice(), fragment.warp.as_slice()].map(bases);
+    (shape.grid.count() == 1).then(|| format!("#ttg.linear<{{register = {register}, lane = {lane}, warp = {warp}, block = []}}>"))
+}
+
+/// A tile in shared memory, counted in elements: in TIRx notation, or where it is padded in Triton's.
+pub fn placed(layout: &SharedLayout, shape: TileShape) -> String {
+    let bytes = |count: u32| (count * 8).is_multiple_of(u32::from(shape.bits)).then(|| count * 8 / u32::from(shape.bits));
+    // As if an element were a byte: every stride is so many elements.
+    let plain = SharedLayout { post: PostMap::None, ..*layout }.to_layout(TileShape { bits: 8, ..shape });
+    let Some(mut plain) = plain else { return "(no notation says it)".into() };
+    if let Some(padding) = layout.post.padding() {
+        let pads = padding.pads().iter().map(|p| Some(format!("{}:+{}", bytes(p.interval)?, bytes(p.pad)?)));
+        let whole = layout.strip.is_none() && layout.turn.is_none() && shape.grid.count() == 1;
+        let order = if layout.row_major { "[1, 0]" } else { "[0, 1]" };
+        let said = pads.collect::<Option<Vec<_>>>().filter(|_| whole).map(|pads| pads.join(", "));
+        let said = said.map(|pads| format!("#ttg.padded_shared<[{pads}] {{order = {order}, shape = [{}, {}]}}>", shape.row_count(), shape.col_count()));
+        return said.unwrap_or_else(|| format!("{}, {}", tirx(&plain.view()), post(&layout.post)));
+    }
+    let narrow = layout.post.swizzle().map(|s| {
+        let shift = i8::try_from(3 - shape.bits.ilog2() as i32).ok().filter(|_| shape.bits.is_power_of_two());
+        shift.and_then(|shift| s.rescaled(shift, Unit::Element).ok())
+    });
+    match narrow {
+        None => tirx(&plain.view()),
+        Some(Some(swizzle)) if plain.set_post(PostMap::Swizzle(swizzle)).is_ok() => tirx(&plain.view()),
+        // Finer than an element: in bytes, in CuTe's notation.
+        Some(_) => layout.to_layout(shape).map_or_else(|| "(no notation says it)".into(), |layout| tirx(&layout.view())),
+    }
 }
 
 impl Report<'_> {
@@ -67,7 +122,7 @@ impl Report<'_> {
 
     /// The line of an operation.
     pub fn line(&self, op: Op) -> u32 {
-        self.program.place(op).line
+        self.lines.of(self.program, op)
     }
 
     /// The name of an atom.
@@ -110,10 +165,10 @@ impl Report<'_> {
                 let registers = f.fragment.registers();
                 format!("registers {} {}, {registers} a lane: {}", self.value(f.value), shape(f.fragment.shape, self.dtype(f.value)), fragment(&f.fragment))
             }),
-            End::Shared(k) => plan.allocs.get(usize::from(k)).map_or_else(missing, |a| {
-                let layout = a.layout.to_layout(a.shape).map_or_else(missing, |l| tirx(&l.view()));
-                format!("shared {} {}: {layout}", self.value(a.value), shape(a.shape, self.dtype(a.value)))
-            }),
+            End::Shared(k) => plan
+                .allocs
+                .get(usize::from(k))
+                .map_or_else(missing, |a| format!("shared {} {}: {}", self.value(a.value), shape(a.shape, self.dtype(a.value)), placed(&a.layout, a.shape))),
             End::Global(k) => plan.globals.get(usize::from(k)).map_or_else(missing, |g| {
                 let stride = g.outer_bytes.map_or_else(|| "a run-time stride".to_string(), |b| format!("{b} B"));
                 let starts = g.starts().map(|start| self.value(start)).collect::<Vec<_>>().join(", ");
@@ -125,5 +180,68 @@ impl Report<'_> {
                 )
             }),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lanebook::map::Turn;
+    use lanebook_layout::notation::{cute, tirx, ttg};
+    use lanebook_layout::triton::address::Addresses;
+    use lanebook_layout::{AxisId, Coord, Layout, NoSyms, Pad, Padding, Swizzle, WellKnown};
+
+    /// The position of every element.
+    fn positions(layout: &Layout) -> Vec<u64> {
+        let one = |x| {
+            let mut out = Coord::new();
+            layout.view().apply_flat(x, &mut out).unwrap();
+            out.get(AxisId::M) as u64
+        };
+        (0..layout.view().size_value().unwrap()).map(one).collect()
+    }
+
+    /// Bits of every element's address, row by row, as a text of a layout says it.
+    fn said(text: &str, shape: TileShape) -> Vec<u64> {
+        let (rows, cols, bits) = (shape.row_count(), shape.col_count(), u64::from(shape.bits));
+        let flat = |layout: Layout, unit: u64| positions(&layout).into_iter().map(|at| at * unit).collect();
+        if text.starts_with("S<") {
+            return flat(cute::parse(text, &WellKnown, &mut NoSyms).unwrap(), 8);
+        }
+        if text.starts_with("#ttg") {
+            let (rows, cols) = (rows as u32, cols as u32);
+            let addresses = Addresses::new(&ttg::parse(text).unwrap(), &[rows, cols], shape.bits).unwrap();
+            return (0..rows).flat_map(|row| (0..cols).map(move |col| [row, col])).map(|at| addresses.byte(&at).unwrap() * 8).collect();
+        }
+        flat(tirx::parse(text, &WellKnown, &mut NoSyms).unwrap(), bits)
+    }
+
+    #[test]
+    fn tiles_in_shared_memory_read_back() {
+        let swizzle = |b, m, s| PostMap::Swizzle(Swizzle::new(b, m, s, Unit::Byte).unwrap());
+        let padding = |interval, pad| PostMap::Padding(Padding::new(&[Pad { interval, pad }], Unit::Byte).unwrap());
+        let plain = SharedLayout { row_major: true, strip: None, turn: None, post: PostMap::None };
+        for bits in [8u16, 16, 32, 64] {
+            for (rows, cols) in [(64, 64), (8, 128), (48, 96)] {
+                let shape = TileShape::new(rows, cols, bits).unwrap();
+                let mut layouts = vec![plain, SharedLayout { row_major: false, ..plain }];
+                layouts.extend([swizzle(3, 4, 3), swizzle(2, 4, 3), swizzle(1, 2, 4)].map(|post| SharedLayout { post, ..plain }));
+                if shape.grid.count() == 1 {
+                    layouts.push(SharedLayout { post: padding(256, 16), ..plain });
+                    layouts.push(SharedLayout { strip: Some(3), ..plain });
+                    layouts.push(SharedLayout { turn: Some(Turn { low: 1, count: 1 }), ..plain });
+                }
+                for layout in layouts {
+                    let text = placed(&layout, shape);
+                    let map = layout.to_layout(shape).unwrap();
+                    let wanted: Vec<u64> = positions(&map).into_iter().map(|at| at * 8).collect();
+                    assert_eq!(said(&text, shape), wanted, "{bits} bits, {rows} x {cols}: {text}");
+                }
+            }
+        }
+        // Two elements to a byte.
+        let shape = TileShape::new(64, 64, 4).unwrap();
+        assert_eq!(placed(&plain, shape), "S[(64,64):(64,1)]");
+        assert_eq!(placed(&SharedLayout { post: swizzle(3, 4, 3), ..plain }, shape), "ComposeLayout(5, 3, 3, TileLayout(S[(64,64):(64,1)]))");
     }
 }

@@ -84,6 +84,11 @@ impl Ran {
         assert_eq!((self.code, self.err.as_str()), (0, ""), "{}", self.out);
         self.out
     }
+    /// The command line was not understood, which said all of this.
+    pub fn refused_by_parser(&self, says: &[&str]) {
+        assert_eq!((self.code, self.out.as_str()), (2, ""), "{}", self.err);
+        assert!(says.iter().all(|text| self.err.contains(text)), "{}", self.err);
+    }
     /// The command failed so, wrote nothing, and said all of this.
     pub fn refused(&self, code: i32, says: &[&str]) {
         assert_eq!((self.code, self.out.as_str()), (code, ""), "{}", self.err);

@@ -23,7 +23,7 @@ pub enum Rounding {
 /// CuTe's `shape_div`: an integer divisor is carried through the leaves of `a`, leftmost first (`(4,6) / 8 = (1,3)`);
 /// a tuple divides by mode, and divides an integer by its product.
 ///
-/// At each leaf one of extent and divisor must divide the other.
+/// At each leaf one of extent and divisor must divide the other; a divisor is at least 1.
 ///
 /// # Errors
 /// [`Error::ShapeDivisibility`], [`Error::NotCongruent`], [`Error::NeedsValue`].
@@ -67,6 +67,10 @@ pub fn shape_div(a: TupleRef<'_>, b: TupleRef<'_>) -> Result<IntTuple> {
 
 /// One leaf: `extent / by`, and what is left of the divisor.
 fn carry(extent: Int, by: Int, leaf: usize) -> Result<(Int, Int)> {
+    // Zero is a multiple of every extent, and divides none.
+    if let (Some(divisor @ ..1), extent) = (by.as_known(), extent.as_known().unwrap_or(0)) {
+        return Err(Error::ShapeDivisibility { leaf: position(leaf), extent, divisor });
+    }
     if let Some(quotient) = extent.div_exact(by) {
         return Ok((quotient, Int::ONE));
     }

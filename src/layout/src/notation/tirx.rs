@@ -42,17 +42,27 @@ type Spec = heapless::Vec<Iter, MAX_ITERS>;
 /// [`ParseError`] with line, column and what was needed there.
 #[inline(never)]
 pub fn parse(text: &str, axes: &impl AxisNames, syms: &mut impl SymNames) -> Result<Layout, ParseError> {
-    let mut c = Cursor::new(text);
     let mut out = Layout::new();
-    if c.eat_name("ComposeLayout") {
-        tirx_composed::composed(&mut c, axes, syms, &mut out)?;
-    } else if c.eat_name("SwizzleLayout") {
-        tirx_composed::bare(&mut c, &mut out)?;
-    } else {
-        tile(&mut c, axes, syms, &mut out)?;
-    }
-    c.end()?;
+    parse_into(text, axes, syms, &mut out)?;
     Ok(out)
+}
+
+/// [`parse`] where the layout will stand, for callers whose stack is short.
+///
+/// # Errors
+/// The same; the layout is then a part of what was meant.
+#[inline(never)]
+pub fn parse_into(text: &str, axes: &impl AxisNames, syms: &mut impl SymNames, out: &mut Layout) -> Result<(), ParseError> {
+    let mut c = Cursor::new(text);
+    *out = Layout::new();
+    if c.eat_name("ComposeLayout") {
+        tirx_composed::composed(&mut c, axes, syms, out)?;
+    } else if c.eat_name("SwizzleLayout") {
+        tirx_composed::bare(&mut c, out)?;
+    } else {
+        tile(&mut c, axes, syms, out)?;
+    }
+    c.end()
 }
 
 /// A sum of terms, with or without `TileLayout(...)` around it, appended to an empty layout.

@@ -225,6 +225,7 @@ impl Reader<'_, '_> {
     fn value(&mut self, key: Key) -> Parsed<()> {
         let number = match form(key) {
             Form::Integer if key == K::CtaMode => self.mode()?,
+            Form::Integer if key == K::BlockRepOrder => self.rep_order()?,
             Form::Integer => self.plain()?,
             Form::Flag => {
                 let at = self.text.mark();
@@ -278,6 +279,16 @@ impl Reader<'_, '_> {
             Some("DEFAULT" | "Default" | "default") => Ok(0),
             Some("TwoCTA_LHS") => Ok(1),
             Some("TwoCTA_RHS") => Ok(2),
+            _ => Err(self.text.error_at(at, Expected::Key)),
+        }
+    }
+
+    /// In which order blocks of scale factors repeat: `mnThenK`, `kThenMn`.
+    fn rep_order(&mut self) -> Parsed<u32> {
+        let at = self.text.mark();
+        match self.text.name() {
+            Some("mnThenK") => Ok(0),
+            Some("kThenMn") => Ok(1),
             _ => Err(self.text.error_at(at, Expected::Key)),
         }
     }

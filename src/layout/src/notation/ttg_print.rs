@@ -6,7 +6,7 @@ use super::ttg_values::WMMA_SHAPE;
 use super::write::integer;
 use crate::axis::AxisId;
 use crate::linear::{Hw, Linear, Logical};
-use crate::triton::{Base, Cga, CtaMode, Encoding, Few, MAX_RANK, Swizzled};
+use crate::triton::{Base, BlockRepOrder, Cga, CtaMode, Encoding, Few, MAX_RANK, Swizzled};
 use core::fmt::Write;
 
 /// Prints one attribute. Parameters that have their default are left out, as Triton does.
@@ -282,8 +282,9 @@ fn parameters<W: Write>(f: &mut Fields<'_, W>, base: &Base) -> Result<(), PrintE
         }
         Base::TensorMemoryScales(cga, order) => {
             f.cga(cga, 2)?;
-            if !order.is_empty() {
-                f.list(Key::BlockRepOrder, order.iter().map(u32::from))?;
+            if *order == BlockRepOrder::KThenMn {
+                f.key(Key::BlockRepOrder)?;
+                f.out.write_str("kThenMn")?;
             }
             Ok(())
         }

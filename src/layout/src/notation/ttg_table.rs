@@ -120,7 +120,7 @@ pub(super) const LISTS: usize = 8;
 pub(super) const fn form(key: Key) -> Form {
     match key {
         K::SizePerThread | K::ThreadsPerWarp | K::WarpsPerCta | K::Order => Form::List,
-        K::InstrShape | K::TilesPerWarp | K::Shape | K::BlockRepOrder => Form::List,
+        K::InstrShape | K::TilesPerWarp | K::Shape => Form::List,
         K::Register | K::Lane | K::Warp | K::Block | K::Offset | K::CgaLayout => Form::Bases,
         K::CtaLayout => Form::Tiles,
         K::IsTransposed | K::IsTranspose | K::Transposed | K::Fp4Padded | K::TwoCtas => Form::Flag,

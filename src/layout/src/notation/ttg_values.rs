@@ -6,7 +6,8 @@ use super::ttg_table::{KEYS, Key, LISTS};
 use crate::axis::AxisId;
 use crate::linear::{Dims, Hw, Linear, Logical, MAX_BITS};
 use crate::triton::{
-    AmdMfma, AmdWmma, Base, Blocked, Cga, CtaMode, EncodingError, Extents, Few, Field, MAX_RANK, NvidiaMma, NvmmaShared, Order, Padded, Swizzled, TensorMemory,
+    AmdMfma, AmdWmma, Base, BlockRepOrder, Blocked, Cga, CtaMode, EncodingError, Extents, Few, Field, MAX_RANK, NvidiaMma, NvmmaShared, Order, Padded,
+    Swizzled, TensorMemory,
 };
 
 use Key as K;
@@ -204,22 +205,41 @@ impl Values {
                 fp4_padded: v.flag(K::Fp4Padded),
             }),
             12 => {
-                let order = v.order(K::BlockRepOrder)?;
-                Base::TensorMemoryScales(v.cga()?, Few::from_slice(order.as_slice())?)
+                let order = if v.number(K::BlockRepOrder, 0) == 0 { BlockRepOrder::MnThenK } else { BlockRepOrder::KThenMn };
+                Base::TensorMemoryScales(v.cga()?, order)
             }
             13 => Base::Auto,
             14 => Base::Coalesced,
             _ => return Err(EncodingError::WrongKind),
         };
+        let expected = cluster_rank(out).unwrap_or(v.rank);
+        if v.rank != 0 && v.rank != expected {
+            return Err(EncodingError::Rank { field: Field::Cga, expected, found: v.rank });
+        }
         // Maps are filled where they lie: they are large.
         match out {
             Base::Linear(map) | Base::GenericLinear(map) => v.linear(&REGISTERS, map),
             Base::SharedLinear(map, _) => v.linear(&OFFSETS, map),
+            // Its blocks are part of its bases.
+            Base::Padded(_) if v.of(K::CgaLayout).next().is_some() => Err(EncodingError::WrongKind),
             Base::Padded(padded) if v.has(K::Offset) => v.linear(&OFFSETS, &mut padded.linear),
             Base::Padded(padded) => ordered(&v.list(K::Shape), &v.order(K::Order)?, &mut padded.linear),
             _ => Ok(()),
         }
     }
+}
+
+/// Dimensions of an encoding whose only bases are those of its cluster, as the rest of it says.
+fn cluster_rank(base: &Base) -> Option<u8> {
+    let rank = match base {
+        Base::Blocked(b) => b.order.len(),
+        Base::NvidiaMma(m) => m.warps_per_cta.len(),
+        Base::AmdMfma(m) => m.warps_per_cta.len(),
+        Base::Swizzled(s) | Base::Rotating(s) => s.order.len(),
+        Base::TensorMemory(_) | Base::TensorMemoryScales(..) => 2,
+        _ => return None,
+    };
+    u8::try_from(rank).ok()
 }
 
 /// Offsets in the order of the dimensions, fastest first.

@@ -53,12 +53,13 @@ pub(super) fn number(out: &mut impl Write, value: Int, syms: &impl SymNames) -> 
     Ok(())
 }
 
-/// A stride or offset with its axis; axis `m` is left out.
+/// A stride or offset with its axis; axis `m` is left out where the number is whole.
 pub(super) fn strided(out: &mut impl Write, value: Int, axis: AxisId, axes: &impl AxisNames, syms: &impl SymNames) -> Result<(), PrintError> {
-    if axis == AxisId::M {
+    // A fraction scales a basis: without its axis it would be none.
+    if axis == AxisId::M && value.is_whole() {
         // A symbol may be called as an axis is: alone it would be read as that.
         let mut product = value.syms().iter();
-        let alone = product.next().filter(|_| value.coeff() == 1 && value.is_whole() && product.next().is_none());
+        let alone = product.next().filter(|_| value.coeff() == 1 && product.next().is_none());
         if alone.and_then(|sym| syms.name(sym)).is_some_and(|name| axes.axis(name).is_some()) {
             out.write_str("1*")?;
         }

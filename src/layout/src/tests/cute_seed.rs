@@ -66,6 +66,11 @@ fn dividing_shapes() {
     assert_eq!(div("((4,2),6)", "((2,2),(3,2))").unwrap(), "((2,1),1)");
     assert_eq!(div("7", "2"), Err(Error::ShapeDivisibility { leaf: 0, extent: 7, divisor: 2 }));
     assert!(div("(2,2)", "3").is_err());
+    // Zero is a multiple of everything, and divides nothing.
+    assert_eq!(div("7", "0"), Err(Error::ShapeDivisibility { leaf: 0, extent: 7, divisor: 0 }));
+    assert_eq!(div("(4,6)", "0"), Err(Error::ShapeDivisibility { leaf: 0, extent: 4, divisor: 0 }));
+    assert_eq!(div("(4,6)", "(2,0)"), Err(Error::ShapeDivisibility { leaf: 1, extent: 6, divisor: 0 }));
+    assert_eq!(div("4", "-2"), Err(Error::ShapeDivisibility { leaf: 0, extent: 4, divisor: -2 }));
     let up = |a: &str, b: &str| cute::ceil_div(t(a).view(), t(b).view()).map(|s| spell(&s));
     assert_eq!(up("(7,9)", "(2,4)").unwrap(), "(4,3)");
     assert_eq!(up("((32,2),(4,2),1)", "((8,1))").unwrap(), "((4,2),(4,2),1)");

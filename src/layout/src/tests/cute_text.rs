@@ -20,6 +20,12 @@ fn fractions_are_reduced() {
     assert_eq!(show(&c("(2,3):(3/6@0,4/2@1)")), "(2,3):(1/2@0,2@1)");
     assert_eq!(show(&c("(2,3):(6/3@0, 1 @ 1)")), "(2,3):(2@0,1@1)");
     assert_eq!(show(&c("(2,3):(0/3@0,1@1)")), "(2,3):(0@0,1@1)");
+    // On the memory axis a fraction keeps its axis, or it would not read back.
+    for text in ["(2,3):(1/21@m,1)", "4:1/2@m", "(2,3):(1@0@1,1/2@m)"] {
+        assert_eq!(show(&c(text)), text);
+        assert_eq!(c(&show(&c(text))), c(text), "{text}");
+    }
+    assert_eq!(show(&c("(2,3):(4/2@m,3@m)")), "(2,3):(2,3)");
     assert_eq!(show(&c("(2,3):(1/-2@0,-2/-4@1)")), "(2,3):(-1/2@0,1/2@1)");
     let half = c("4:1/2@0");
     let mut at = crate::Coord::new();

@@ -1,10 +1,12 @@
 //! The text of Triton's attributes: what is refused, and where.
 
+use crate::AxisId;
 use crate::notation::ttg::{Key, parse};
 use crate::notation::ttg_print::print;
 use crate::notation::{Expected, ParseError};
-use crate::triton::{Base, CtaMode, EncodingError};
+use crate::triton::{Base, CtaMode, EncodingError, Field, to_linear};
 use std::string::String;
+use std::vec::Vec;
 
 fn refused(text: &str) -> (u32, u32, Expected) {
     let ParseError { line, col, expected } = parse(text).expect_err(text);
@@ -38,7 +40,7 @@ fn every_attribute_prints_as_it_parses() {
         "#ttg.padded_shared<[64:+8, 512:+16] {offset = [[0, 1], [1, 0]], block = []}>",
         "#ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 8, fp4Padded = true, rank = 3}>",
         "#ttng.tensor_memory_encoding<blockM = 64, blockN = 128, colStride = 1, twoCTAs = true, ctaMode = TwoCTA_LHS>",
-        "#ttng.tensor_memory_scales_encoding<blockRepOrder = [1, 0]>",
+        "#ttng.tensor_memory_scales_encoding<blockRepOrder = kThenMn>",
         "#ttng.tensor_memory_scales_encoding<>",
         "#ttg.partitioned_shared<{numPartitions = 2, numGroups = 4, partitionDim = 0, partitionLayout = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>}>",
         "#gluon.auto_encoding",
@@ -55,12 +57,51 @@ fn every_attribute_prints_as_it_parses() {
     assert!(matches!(two.base, Base::TensorMemory(t) if t.cta_mode == CtaMode::TwoRhs && t.col_stride == 1));
 }
 
+/// Blocks of 128 rows and 4 columns, in either order; the columns of memory are what is told apart.
+#[test]
+fn scales_in_tensor_memory() {
+    let columns = |attribute: &str, shape: [u32; 2]| {
+        let linear = to_linear(&parse(attribute).unwrap(), &shape, &super::triton::Seed).unwrap();
+        let bits = linear.ins().bits_of(AxisId::TCOL);
+        let at = |bit, dim| linear.column_on(AxisId::TCOL, bit, AxisId::dim(dim)).unwrap();
+        (0..bits).map(|bit| (at(bit, 0), at(bit, 1))).collect::<Vec<_>>()
+    };
+    let (mn, k) = ("#ttng.tensor_memory_scales_encoding<>", "#ttng.tensor_memory_scales_encoding<blockRepOrder = kThenMn>");
+    assert_eq!(columns(mn, [256, 8]), [(0, 1), (0, 2), (32, 0), (64, 0), (128, 0), (0, 4)]);
+    assert_eq!(columns(k, [256, 8]), [(0, 1), (0, 2), (32, 0), (64, 0), (0, 4), (128, 0)]);
+    assert_eq!(columns(k, [128, 16]), [(0, 1), (0, 2), (32, 0), (64, 0), (0, 4), (0, 8)]);
+    for order in [mn, k] {
+        assert_eq!(columns(order, [64, 4]), [(0, 1), (0, 2), (32, 0)], "{order}");
+        assert_eq!(columns(order, [128, 4]), [(0, 1), (0, 2), (32, 0), (64, 0)], "{order}");
+    }
+    // The usual order needs not be said.
+    assert_eq!(printed("#ttng.tensor_memory_scales_encoding<blockRepOrder = mnThenK>"), mn);
+}
+
 #[test]
 fn errors_stand_where_they_are() {
     assert_eq!(refused("ttg.blocked"), (1, 1, Expected::Attribute));
     assert_eq!(refused("#ttg.boxed<{}>"), (1, 2, Expected::Attribute));
     assert_eq!(refused("#ttg.linear"), (1, 12, Expected::Parameter(Key::Register)));
     assert_eq!(refused("#ttg.swizzled_shared<{vec = 8,\n  perPhase = x}>"), (2, 14, Expected::Integer));
+    // A cluster's bases have the dimensions of the encoding.
+    let rank = |expected, found| Expected::Encoding(EncodingError::Rank { field: Field::Cga, expected, found });
+    let blocked = "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [2, 16], warpsPerCTA = [4, 1], order = [1, 0], CGALayout = [[1, 0, 1]]}>";
+    assert_eq!(refused(blocked), (1, 1, rank(2, 3)));
+    assert_eq!(refused(&blocked.replace("[1, 0, 1]", "[1]")), (1, 1, rank(2, 1)));
+    assert!(parse(&blocked.replace("[1, 0, 1]", "[1, 0]")).is_ok());
+    for text in [
+        "#ttg.nvidia_mma<{versionMajor = 2, warpsPerCTA = [4, 1], instrShape = [16, 8], CGALayout = [[1, 0, 1]]}>",
+        "#ttg.amd_mfma<{version = 4, warpsPerCTA = [2, 2], instrShape = [32, 32, 16], isTransposed = true, CGALayout = [[1, 0, 1]]}>",
+        "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0], CGALayout = [[1, 0, 1]]}>",
+        "#ttng.tensor_memory_encoding<blockM = 64, blockN = 128, CGALayout = [[1, 0, 1]]>",
+        "#ttng.tensor_memory_scales_encoding<CGALayout = [[1, 0, 1]]>",
+    ] {
+        assert_eq!(refused(text), (1, 1, rank(2, 3)), "{text}");
+    }
+    let padded = "#ttg.padded_shared<[64:+8] {order = [1, 0], shape = [2, 4], CGALayout = [[1, 0]]}>";
+    assert_eq!(refused(padded), (1, 1, Expected::Encoding(EncodingError::WrongKind)));
+    assert_eq!(refused("#ttng.tensor_memory_scales_encoding<blockRepOrder = [1, 0]>"), (1, 53, Expected::Key));
     assert_eq!(refused("#ttg.swizzled_shared<{vec = 8, vec = 8}>"), (1, 32, Expected::KeyOnce));
     assert_eq!(refused("#ttg.swizzled_shared<{vec = 8, opIdx = 1}>"), (1, 32, Expected::Key));
     assert_eq!(refused("#ttg.swizzled_shared<{vec : 8}>"), (1, 27, Expected::Equals));

@@ -191,6 +191,16 @@ pub struct TensorMemory {
     pub fp4_padded: bool,
 }
 
+/// In which order blocks of 128 rows and 4 columns of scale factors follow each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BlockRepOrder {
+    /// Down the rows (m or n) first.
+    #[default]
+    MnThenK,
+    /// Along the columns (k) first.
+    KThenMn,
+}
+
 /// Padding after intervals, on a linear order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Padded {
@@ -230,7 +240,7 @@ pub enum Base {
     /// `ttng.tensor_memory_encoding`.
     TensorMemory(TensorMemory),
     /// `ttng.tensor_memory_scales_encoding`: the cluster, and which dimension repeats first.
-    TensorMemoryScales(Cga, Few<u8, 2>),
+    TensorMemoryScales(Cga, BlockRepOrder),
     /// `gluon.auto_encoding`.
     Auto,
     /// `gluon.coalesced_encoding`.
@@ -324,7 +334,7 @@ fn bits_of(encoding: &Encoding, shape: &[u32], tiles: &impl MatrixTiles, out: &m
     match (&encoding.base, encoding.partition) {
         (base, Some(partition)) => Ok((&shared::PARTITIONED, shared::partitioned(base, &partition, shape, out)?)),
         (Base::TensorMemory(memory), None) => Ok((&bases::TENSOR, tensor::bases(memory, shape, out)?)),
-        (Base::TensorMemoryScales(cga, order), None) => Ok((&bases::TENSOR, tensor::scales(cga, order, shape, out)?)),
+        (Base::TensorMemoryScales(cga, order), None) => Ok((&bases::TENSOR, tensor::scales(cga, *order, shape, out)?)),
         (base, None) => {
             let bits = bases::Bits::new(shape)?;
             shared::bases(base, &bits, out)?;

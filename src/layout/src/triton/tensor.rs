@@ -2,8 +2,7 @@
 //! ([`AxisId::TCOL`](crate::AxisId::TCOL)). A zero column there is memory that the tensor does not use, or a copy.
 
 use super::bases::{Bases, Bits, log2, matrix_order, power};
-use super::few::Few;
-use super::{Cga, CtaMode, EncodingError, Field, MAX_RANK, TensorMemory};
+use super::{BlockRepOrder, Cga, CtaMode, EncodingError, Field, MAX_RANK, TensorMemory};
 
 const ROW: u8 = 0;
 const COL: u8 = 1;
@@ -79,18 +78,21 @@ pub(super) fn bases(memory: &TensorMemory, shape: &[u32], out: &mut Bases) -> Re
     Ok(out.bits)
 }
 
-/// Scale factors: 32 rows copied to the four quarters, four columns, then further rows and columns.
-pub(super) fn scales(cga: &Cga, order: &Few<u8, 2>, shape: &[u32], out: &mut Bases) -> Result<Bits, EncodingError> {
+/// Scale factors: 32 rows copied to the four quarters, four columns, the rest of a block's 128 rows, then further blocks in their order.
+pub(super) fn scales(cga: &Cga, order: BlockRepOrder, shape: &[u32], out: &mut Bases) -> Result<Bits, EncodingError> {
     let bits = two_dimensions(shape)?;
     let own = bits.per_block(cga)?;
     out.begin(2, matrix_order(2, true)?);
     out.extend(ROW, 0, 5)?;
     out.copies(ROW, 2)?;
     out.extend(COL, 1, 2)?;
-    out.extend(COL, 0, 1)?;
-    let order = if order.is_empty() { Few::from_slice(&[0, 1])? } else { *order };
-    super::bases::check_order(order.as_slice(), 2)?;
-    for dim in order.iter().map(usize::from) {
+    // Of fewer rows there is half a block.
+    out.extend(COL, 0, own.get(0).saturating_sub(5).clamp(1, 2))?;
+    let order = match order {
+        BlockRepOrder::MnThenK => [0, 1],
+        BlockRepOrder::KThenMn => [1, 0],
+    };
+    for dim in order {
         let rest = own.get(dim).saturating_sub(out.bits.get(dim));
         out.extend(COL, dim, rest)?;
     }

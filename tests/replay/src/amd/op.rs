@@ -30,6 +30,12 @@ pub(super) type ScalarFn = fn(u64, u64, bool) -> (u64, Option<bool>);
 #[derive(Clone, Copy)]
 pub(super) enum LaneFn {
     Plain(fn([u32; 3]) -> u32),
+    /// Arithmetic in f32, under the mode that the kernel's descriptor sets.
+    Float(fn([u32; 3]) -> u32),
+    /// From f32 to narrower numbers, under the same mode for what is read.
+    Narrow(fn([u32; 3]) -> u32),
+    /// Of the transcendental unit, which takes and gives zero for a subnormal number whatever the mode.
+    Approximate(fn([u32; 3]) -> u32),
     /// Keeps tags and half-definedness.
     Tracked(fn([Tracked; 3]) -> Tracked),
     /// A function of the lane's number too.
@@ -495,6 +501,34 @@ pub(crate) struct Header {
     pub(super) sgprs: u32,
     pub(super) accum_offset: u32,
     pub(super) most_threads: Option<u32>,
+    pub(super) subnormals: Subnormals,
+}
+
+/// What f32 arithmetic does with subnormal numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Subnormals {
+    /// Read as they are; else as zero of their sign.
+    pub read: bool,
+    /// Written as they are.
+    pub written: bool,
+}
+
+impl Subnormals {
+    pub const NONE: Self = Self { read: false, written: false };
+
+    /// By the number in a kernel descriptor, whose bits keep what is read and what is written.
+    pub fn of_mode(mode: u32) -> Self {
+        Self { read: mode & 2 != 0, written: mode & 1 != 0 }
+    }
+    fn kept(bits: u32, keep: bool) -> u32 {
+        if keep || !f32::from_bits(bits).is_subnormal() { bits } else { bits & 0x8000_0000 }
+    }
+    pub fn reads(self, words: [u32; 3]) -> [u32; 3] {
+        words.map(|bits| Self::kept(bits, self.read))
+    }
+    pub fn writes(self, bits: u32) -> u32 {
+        Self::kept(bits, self.written)
+    }
 }
 
 /// A parsed text.

@@ -81,7 +81,7 @@ impl Machine<'_, '_> {
     fn start(&self, index: u32, threads: u32) -> Wave {
         let header = &self.program.header;
         let lanes = (threads - index * header.wave).min(header.wave);
-        let mut wave = Wave::new(index, lanes, header.wave, header.gfx);
+        let mut wave = Wave::new(index, lanes, header);
         if let Some(at) = header.kernarg_at {
             wave.put_scalar(at, KERNARG as u32);
             wave.put_scalar(at + 1, (KERNARG >> 32) as u32);

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::op::{EXEC, Gfx, Header, M0, NULL, VCC};
+use super::op::{EXEC, Gfx, Header, M0, NULL, Subnormals, VCC};
 use crate::fault::ParseFault;
 
 /// An operand as written.
@@ -239,6 +239,7 @@ impl Reader {
             vgprs,
             sgprs: setting("next_free_sgpr", 0),
             accum_offset,
+            subnormals: Subnormals::of_mode(setting("float_denorm_mode_32", 0)),
             most_threads: self.metadata.get(".max_flat_workgroup_size").map(|&n| n as u32),
         };
         if let Some(&lds) = self.metadata.get(".group_segment_fixed_size")

@@ -1,7 +1,7 @@
 //! Vector arithmetic of a wave: sources checked, every lane computed, results noted.
 
 use super::hazard::User;
-use super::op::{LaneFn, Op, Src, Wide};
+use super::op::{LaneFn, Op, Src, Subnormals, Wide};
 use super::tracked::Tracked;
 use super::wave::{LANES, Run, Wave};
 
@@ -56,6 +56,9 @@ impl Wave {
                             let words = [self.whole(src[0], lane)?.value, self.whole(src[1], lane)?.value, self.whole(src[2], lane)?.value];
                             Tracked::plain(match plain {
                                 LaneFn::Plain(f) => f(words),
+                                LaneFn::Float(f) => self.subnormals.writes(f(self.subnormals.reads(words))),
+                                LaneFn::Narrow(f) => f(self.subnormals.reads(words)),
+                                LaneFn::Approximate(f) => Subnormals::NONE.writes(f(Subnormals::NONE.reads(words))),
                                 LaneFn::Indexed(f) => f(words, lane as u32),
                                 LaneFn::Tracked(_) => unreachable!("handled above"),
                             })

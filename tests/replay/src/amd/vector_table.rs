@@ -23,7 +23,7 @@ fn bfe_i32([a, b, c]: [u32; 3]) -> u32 {
 
 /// Looks a mnemonic up. `v_bitop3_b32` is decoded elsewhere, for its table.
 pub(super) fn find(name: &str) -> Option<(LaneFn, usize)> {
-    use LaneFn::{Indexed, Plain, Tracked as Keep};
+    use LaneFn::{Approximate, Float, Indexed, Narrow, Plain, Tracked as Keep};
     Some(match name {
         "v_mov_b32" | "v_accvgpr_read_b32" | "v_accvgpr_write_b32" | "v_accvgpr_mov_b32" => (Keep(|[a, ..]| a), 1),
         "v_not_b32" => (Plain(|[a, ..]| !a), 1),
@@ -70,15 +70,15 @@ pub(super) fn find(name: &str) -> Option<(LaneFn, usize)> {
         "v_bcnt_u32_b32" => (Plain(|[a, b, _]| a.count_ones() + b), 2),
         "v_mbcnt_lo_u32_b32" => (Indexed(|[a, b, _], lane| (a & (if lane < 32 { (1 << lane) - 1 } else { u32::MAX })).count_ones().wrapping_add(b)), 2),
         "v_mbcnt_hi_u32_b32" => (Indexed(|[a, b, _], lane| (a & (if lane < 32 { 0 } else { (1 << (lane - 32)) - 1 })).count_ones().wrapping_add(b)), 2),
-        "v_add_f32" => (Plain(|[a, b, _]| (f(a) + f(b)).to_bits()), 2),
-        "v_sub_f32" => (Plain(|[a, b, _]| (f(a) - f(b)).to_bits()), 2),
-        "v_mul_f32" => (Plain(|[a, b, _]| (f(a) * f(b)).to_bits()), 2),
-        "v_max_f32" => (Plain(|[a, b, _]| f(a).max(f(b)).to_bits()), 2),
-        "v_min_f32" => (Plain(|[a, b, _]| f(a).min(f(b)).to_bits()), 2),
-        "v_fma_f32" => (Plain(|[a, b, c]| f(a).mul_add(f(b), f(c)).to_bits()), 3),
-        "v_exp_f32" => (Plain(|[a, ..]| f(a).exp2().to_bits()), 1),
-        "v_rsq_f32" => (Plain(|[a, ..]| (1.0 / f(a).sqrt()).to_bits()), 1),
-        "v_rcp_f32" => (Plain(|[a, ..]| (1.0 / f(a)).to_bits()), 1),
+        "v_add_f32" => (Float(|[a, b, _]| (f(a) + f(b)).to_bits()), 2),
+        "v_sub_f32" => (Float(|[a, b, _]| (f(a) - f(b)).to_bits()), 2),
+        "v_mul_f32" => (Float(|[a, b, _]| (f(a) * f(b)).to_bits()), 2),
+        "v_max_f32" => (Float(|[a, b, _]| f(a).max(f(b)).to_bits()), 2),
+        "v_min_f32" => (Float(|[a, b, _]| f(a).min(f(b)).to_bits()), 2),
+        "v_fma_f32" => (Float(|[a, b, c]| f(a).mul_add(f(b), f(c)).to_bits()), 3),
+        "v_exp_f32" => (Approximate(|[a, ..]| f(a).exp2().to_bits()), 1),
+        "v_rsq_f32" => (Approximate(|[a, ..]| (1.0 / f(a).sqrt()).to_bits()), 1),
+        "v_rcp_f32" => (Approximate(|[a, ..]| (1.0 / f(a)).to_bits()), 1),
         "v_cvt_f32_u32" => (Plain(|[a, ..]| (a as f32).to_bits()), 1),
         "v_cvt_f32_i32" => (Plain(|[a, ..]| (a as i32 as f32).to_bits()), 1),
         "v_cvt_u32_f32" => (Plain(|[a, ..]| f(a) as u32), 1),
@@ -91,7 +91,7 @@ pub(super) fn find(name: &str) -> Option<(LaneFn, usize)> {
         "v_cvt_f16_f32" => (Plain(|[a, ..]| f32_to_f16(f(a)).into()), 1),
         "v_cvt_pkrtz_f16_f32" => (Plain(|[a, b, _]| u32::from(f32_to_f16_rtz(f(a))) | u32::from(f32_to_f16_rtz(f(b))) << 16), 2),
         "v_cvt_pk_f16_f32" => (Plain(|[a, b, _]| u32::from(f32_to_f16(f(a))) | u32::from(f32_to_f16(f(b))) << 16), 2),
-        "v_cvt_pk_bf16_f32" => (Plain(|[a, b, _]| u32::from(f32_to_bf16(f(a))) | u32::from(f32_to_bf16(f(b))) << 16), 2),
+        "v_cvt_pk_bf16_f32" => (Narrow(|[a, b, _]| u32::from(f32_to_bf16(f(a))) | u32::from(f32_to_bf16(f(b))) << 16), 2),
         _ => return None,
     })
 }

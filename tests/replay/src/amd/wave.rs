@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use super::hazard::{Hazards, User};
-use super::op::{ACC, Counts, EXEC, Gfx, M0, Queue, Src, VCC};
+use super::op::{ACC, Counts, EXEC, Gfx, Header, M0, Queue, Src, Subnormals, VCC};
 use super::tracked::Tracked;
 use crate::fault::{Clash, FaultKind};
 use crate::shared::Shared;
@@ -70,11 +70,13 @@ pub(super) struct Wave {
     v_flight: Vec<u32>,
     queues: [VecDeque<Pending>; 5],
     gfx: Gfx,
+    pub subnormals: Subnormals,
     next_id: u32,
 }
 
 impl Wave {
-    pub fn new(index: u32, lanes: u32, size: u32, gfx: Gfx) -> Self {
+    pub fn new(index: u32, lanes: u32, header: &Header) -> Self {
+        let (size, gfx) = (header.wave, header.gfx);
         let mut wave = Wave {
             index,
             pc: 0,
@@ -94,6 +96,7 @@ impl Wave {
             v_flight: vec![0; 512],
             queues: Default::default(),
             gfx,
+            subnormals: header.subnormals,
             next_id: 1,
         };
         let exec = if lanes == 64 { u64::MAX } else { (1 << lanes) - 1 };

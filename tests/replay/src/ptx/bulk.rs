@@ -78,6 +78,7 @@ impl Warp {
                     m.world.shared.read_by_unit(thread, line, address, &mut data[from..from + 8], &mut [])?;
                     self.stores[lane].open.reads.push((address, 8));
                 }
+                m.world.recorder.report.clamped += u64::from(row.is_none_or(|(.., len)| len < row_bytes));
                 if let Some((address, skip, len)) = row {
                     m.check_stored(thread, address, len as u64, true)?;
                     self.stores[lane].open.writes.push(m.stored.0.len());

@@ -3,7 +3,8 @@
 use lanebook::TABLES;
 use lanebook::encoding::TableTiles;
 use lanebook_layout::triton::{
-    AmdMfma, AmdWmma, Base, Blocked, Cga, CtaMode, DotOp, Encoding, Extents, Few, MAX_RANK, NvidiaMma, NvmmaShared, Order, Padded, Swizzled, TensorMemory,
+    AmdMfma, AmdWmma, Base, BlockRepOrder, Blocked, Cga, CtaMode, DotOp, Encoding, Extents, Few, MAX_RANK, NvidiaMma, NvmmaShared, Order, Padded, Swizzled,
+    TensorMemory,
 };
 use lanebook_layout::{AxisId, Dims, Hw, Linear, Logical};
 use serde_json::Value;
@@ -169,7 +170,7 @@ pub fn encoding(value: &Value) -> Result<Encoding, String> {
                 fp4_padded: flag(value, "fp4Padded"),
             })
         }
-        "tensor_memory_scales" => Base::TensorMemoryScales(cga(value)?, Few::new()),
+        "tensor_memory_scales" => Base::TensorMemoryScales(cga(value)?, BlockRepOrder::default()),
         other => return Err(format!("unknown encoding {other}")),
     };
     Ok(base.into())

@@ -1,0 +1,140 @@
+//! Random data flow: operations on any tiles that can be named.
+
+use super::generate::Generator;
+use super::kinds::{reduced, same_type};
+use super::program::{Id, Place, Statement, Type};
+
+/// A few types whose tiles can be factors of each other, added to and cast into each other.
+pub(super) fn matrix_types(g: &mut Generator) -> Vec<Type> {
+    let (r, c) = (g.choices.of(&[64, 32, 16, 128]), g.choices.of(&[64, 32, 16, 128]));
+    let half = g.choices.of(&["f16", "f16", "bf16"]);
+    vec![Type::of(r, c, "f32"), Type::of(r, c, half), Type::of(c, r, half), Type::of(r, r, "f32")]
+}
+
+/// So many random steps; loops go so deep.
+pub(super) fn flow(g: &mut Generator, types: &[Type], steps: usize, depth: usize) {
+    const NAMES: [&str; 17] = [
+        "load",
+        "load",
+        "load",
+        "elementwise",
+        "elementwise",
+        "product",
+        "product",
+        "cast",
+        "cast",
+        "trans",
+        "convert",
+        "reduce",
+        "round",
+        "round",
+        "copied",
+        "function",
+        "loop",
+    ];
+    for _ in 0..steps {
+        let name = g.choices.of(&NAMES);
+        if name != "loop" {
+            chosen(g, types, &[name]);
+        } else if depth > 0 {
+            let starts: Vec<Id> = (0..g.choices.below(3)).filter_map(|_| g.pick(|t| t.shape.len() == 2)).collect();
+            g.repeat(&starts, |g, inside| {
+                let steps = g.choices.below(4);
+                flow(g, types, steps, depth - 1);
+                inside.iter().map(|i| same_type(g, *i)).collect()
+            });
+        }
+    }
+}
+
+/// One step of one of these names; its result.
+pub(super) fn chosen(g: &mut Generator, types: &[Type], names: &[&str]) -> Option<Id> {
+    match g.choices.of(names) {
+        "load" => {
+            let ty = g.choices.of(types);
+            Some(if g.choices.once_in(4) { g.load_flipped(&ty) } else { g.load(&ty) })
+        }
+        "elementwise" => elementwise(g),
+        "function" => {
+            let a = g.pick(|t| t.element == "f32")?;
+            let ty = g.ty(a);
+            let name = g.choices.of(&["exp2", "rcp", "rsqrt"]);
+            // Arguments that no error carries far.
+            let half = g.constant(ty.clone(), "0.5");
+            let square = g.op("mul", vec![a, a], ty.clone(), "");
+            let above = g.op("max", vec![square, half], ty.clone(), "");
+            let two = g.constant(ty.clone(), "2.0");
+            let within = g.op("min", vec![above, two], ty.clone(), "");
+            Some(g.op(name, vec![within], ty, ""))
+        }
+        "product" => product(g),
+        "cast" => {
+            let a = g.pick(|t| matches!(t.element, "f32" | "f16" | "bf16"))?;
+            let ty = g.ty(a);
+            let to = if ty.element == "f32" { types.iter().map(|t| t.element).find(|e| *e != "f32")? } else { "f32" };
+            Some(g.op("cast", vec![a], ty.with(to), ""))
+        }
+        "trans" => {
+            let a = g.pick(|t| t.shape.len() == 2)?;
+            let ty = g.ty(a).flipped();
+            Some(g.op("trans", vec![a], ty, ""))
+        }
+        "convert" => {
+            let a = g.pick(|t| t.shape.len() == 2)?;
+            let ty = g.ty(a);
+            Some(g.op("convert_layout", vec![a], ty, ""))
+        }
+        "reduce" => {
+            let a = g.pick(|t| t.element == "f32" && t.shape.len() == 2)?;
+            Some(reduced(g, a))
+        }
+        // Through shared memory, maybe another way round.
+        "round" => {
+            let a = g.pick(|t| t.shape.len() == 2)?;
+            let ty = g.ty(a);
+            let shared = g.alloc(&ty);
+            g.push(Statement::Store { value: a, to: Place::Shared(shared) });
+            let back = g.read(shared);
+            Some(if g.choices.once_in(3) { g.op("trans", vec![back], ty.flipped(), "") } else { back })
+        }
+        // A copy that is read, or not.
+        _ => {
+            let ty = g.choices.of(types);
+            let shared = g.alloc(&ty);
+            let from = g.source(&ty);
+            g.push(Statement::Copy { from, to: Place::Shared(shared), ty });
+            (g.choices.below(3) > 0).then(|| g.read(shared))
+        }
+    }
+}
+
+fn elementwise(g: &mut Generator) -> Option<Id> {
+    let a = g.pick(|t| t.element == "f32")?;
+    let ty = g.ty(a);
+    let b = same_type(g, a);
+    Some(match g.choices.below(7) {
+        0 => {
+            let c = same_type(g, b);
+            g.op("fma", vec![a, b, c], ty, "")
+        }
+        1 => {
+            let c = g.constant(ty.clone(), "0.25");
+            g.op("fma", vec![a, c, b], ty, "")
+        }
+        n => {
+            let name = ["add", "sub", "mul", "max", "min"][n - 2];
+            g.op(name, vec![a, b], ty, "")
+        }
+    })
+}
+
+fn product(g: &mut Generator) -> Option<Id> {
+    let a = g.pick(|t| matches!(t.element, "f16" | "bf16") && t.shape.len() == 2)?;
+    let left = g.ty(a);
+    let b = g.pick(|t| t.element == left.element && t.shape.len() == 2 && t.shape[0] == left.shape[1])?;
+    let ty = Type::of(left.shape[0], g.ty(b).shape[1], "f32");
+    let kept = g.choices.below(2) == 0;
+    let c = g.pick(|t| kept && *t == ty);
+    let c = c.unwrap_or_else(|| g.constant(ty.clone(), "0.0"));
+    Some(g.op("mma", vec![a, b, c], ty, ""))
+}

@@ -1,0 +1,340 @@
+//! A small typed tree of a tile program, and its text.
+
+use std::fmt::Write;
+
+/// A value: its number among [`Program::types`].
+pub type Id = usize;
+
+/// Type of a tile.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Type {
+    /// Extents.
+    pub shape: Vec<u32>,
+    /// Element type.
+    pub element: &'static str,
+}
+
+/// An argument of the kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Argument {
+    /// A tensor in global memory.
+    Tensor {
+        /// Extents, `None` for `?`.
+        extents: Vec<Option<u32>>,
+        /// Element type.
+        element: &'static str,
+        /// Bytes that its rows are aligned to.
+        align: u32,
+    },
+    /// A number.
+    Index {
+        /// Its name.
+        name: &'static str,
+        /// What it is a multiple of.
+        div: Option<u32>,
+    },
+}
+
+/// Where a tile lies.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Place {
+    /// In a tensor, at these subscripts.
+    Global(usize, Vec<String>),
+    /// In shared memory.
+    Shared(Id),
+}
+
+/// A value that a loop carries.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Carried {
+    /// Its name in the loop.
+    pub inside: Id,
+    /// Before the first turn.
+    pub start: Id,
+    /// After a turn.
+    pub yielded: Id,
+    /// Its name behind the loop.
+    pub result: Id,
+}
+
+/// A counted loop.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loop {
+    /// The counter's name.
+    pub counter: String,
+    /// First value.
+    pub from: String,
+    /// The bound: a number or an argument.
+    pub to: String,
+    /// Step.
+    pub step: u32,
+    /// What is carried.
+    pub carried: Vec<Carried>,
+    /// Statements.
+    pub body: Vec<Statement>,
+}
+
+/// A statement.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Statement {
+    /// A tile in shared memory.
+    Alloc {
+        /// The tile.
+        out: Id,
+        /// Its written layout.
+        layout: Option<String>,
+    },
+    /// From memory to memory.
+    Copy {
+        /// Source.
+        from: Place,
+        /// Destination.
+        to: Place,
+        /// The tile's type.
+        ty: Type,
+    },
+    /// From memory to registers.
+    Load {
+        /// The result.
+        out: Id,
+        /// Source.
+        from: Place,
+    },
+    /// From registers to memory.
+    Store {
+        /// The value.
+        value: Id,
+        /// Destination.
+        to: Place,
+    },
+    /// An operation on tiles.
+    Op {
+        /// Its name.
+        name: &'static str,
+        /// Operands.
+        ins: Vec<Id>,
+        /// The result.
+        out: Id,
+        /// Attributes in brackets, or nothing.
+        attributes: String,
+    },
+    /// A tile of one number.
+    Constant {
+        /// The result.
+        out: Id,
+        /// The number.
+        text: String,
+    },
+    /// Arithmetic of indices.
+    Index {
+        /// The result's name.
+        out: String,
+        /// The operation.
+        name: &'static str,
+        /// Operands.
+        ins: [String; 2],
+    },
+    /// A loop.
+    For(Loop),
+}
+
+/// A program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Program {
+    /// Which kind of the generator's it is of.
+    pub kind: &'static str,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Arguments.
+    pub arguments: Vec<Argument>,
+    /// Types of the values.
+    pub types: Vec<Type>,
+    /// Statements.
+    pub body: Vec<Statement>,
+}
+
+/// Bytes of an element type.
+#[must_use]
+pub fn bytes(element: &str) -> u32 {
+    match element {
+        "f64" => 8,
+        "f32" | "i32" => 4,
+        "f16" | "bf16" => 2,
+        _ => 1,
+    }
+}
+
+impl Type {
+    /// A matrix.
+    #[must_use]
+    pub fn of(rows: u32, cols: u32, element: &'static str) -> Self {
+        Self { shape: vec![rows, cols], element }
+    }
+
+    /// The same with its dimensions exchanged.
+    #[must_use]
+    pub fn flipped(&self) -> Self {
+        Self { shape: self.shape.iter().rev().copied().collect(), element: self.element }
+    }
+
+    /// The same elements of another type.
+    #[must_use]
+    pub fn with(&self, element: &'static str) -> Self {
+        Self { shape: self.shape.clone(), element }
+    }
+
+    fn words(&self) -> String {
+        self.shape.iter().map(|e| format!("{e}x")).collect::<String>() + self.element
+    }
+
+    fn registers(&self) -> String {
+        format!("tensor<{}>", self.words())
+    }
+
+    fn shared(&self) -> String {
+        format!("tensor<{}, #smem>", self.words())
+    }
+}
+
+impl Statement {
+    /// Values that it defines.
+    #[must_use]
+    pub fn defines(&self) -> Vec<Id> {
+        match self {
+            Self::Alloc { out, .. } | Self::Load { out, .. } | Self::Op { out, .. } | Self::Constant { out, .. } => vec![*out],
+            Self::For(l) => l.carried.iter().map(|c| c.result).collect(),
+            Self::Copy { .. } | Self::Store { .. } | Self::Index { .. } => Vec::new(),
+        }
+    }
+
+    /// Values that it names itself, those of a loop's body not among them.
+    #[must_use]
+    pub fn names(&self) -> Vec<Id> {
+        let shared = |place: &Place| if let Place::Shared(id) = place { Some(*id) } else { None };
+        match self {
+            Self::Copy { from, to, .. } => shared(from).into_iter().chain(shared(to)).collect(),
+            Self::Load { from, .. } => shared(from).into_iter().collect(),
+            Self::Store { value, to } => std::iter::once(*value).chain(shared(to)).collect(),
+            Self::Op { ins, .. } => ins.clone(),
+            Self::For(l) => l.carried.iter().map(|c| c.start).collect(),
+            Self::Alloc { .. } | Self::Constant { .. } | Self::Index { .. } => Vec::new(),
+        }
+    }
+
+    /// Places in global memory.
+    #[must_use]
+    pub fn tensors(&self) -> Vec<usize> {
+        let global = |place: &Place| if let Place::Global(number, _) = place { Some(*number) } else { None };
+        match self {
+            Self::Copy { from, to, .. } => global(from).into_iter().chain(global(to)).collect(),
+            Self::Load { from, .. } => global(from).into_iter().collect(),
+            Self::Store { to, .. } => global(to).into_iter().collect(),
+            Self::For(l) => l.body.iter().flat_map(Self::tensors).collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+impl Program {
+    /// An empty one.
+    #[must_use]
+    pub fn new(kind: &'static str, threads: u32) -> Self {
+        Self { kind, threads, arguments: Vec::new(), types: Vec::new(), body: Vec::new() }
+    }
+
+    fn memref(&self, number: usize) -> String {
+        let Some(Argument::Tensor { extents, element, .. }) = self.arguments.get(number) else { return String::new() };
+        let words: String = extents.iter().map(|e| e.map_or("?x".to_string(), |e| format!("{e}x"))).collect();
+        format!("memref<{words}{element}, #gmem>")
+    }
+
+    fn place(&self, place: &Place) -> String {
+        match place {
+            Place::Global(number, at) => format!("%A{number}[{}]", at.join(", ")),
+            Place::Shared(id) => format!("%v{id}"),
+        }
+    }
+
+    fn place_type(&self, place: &Place) -> String {
+        match place {
+            Place::Global(number, _) => self.memref(*number),
+            Place::Shared(id) => self.types[*id].shared(),
+        }
+    }
+
+    /// The program, its function named `name`.
+    #[must_use]
+    pub fn text(&self, name: &str) -> String {
+        let argument = |(number, argument): (usize, &Argument)| match argument {
+            Argument::Tensor { extents, element, align } => {
+                let stride = (align / bytes(element)).max(1);
+                let div = if extents.last() == Some(&None) { format!(", stride_div = {stride}") } else { String::new() };
+                format!("%A{number}: {} {{align = {align}{div}}}", self.memref(number))
+            }
+            Argument::Index { name, div } => format!("%{name}: index{}", div.map_or(String::new(), |d| format!(" {{div = {d}}}"))),
+        };
+        let (tensors, indices): (Vec<_>, Vec<_>) = self.arguments.iter().enumerate().partition(|(_, a)| matches!(a, Argument::Tensor { .. }));
+        let arguments: Vec<String> = tensors.into_iter().chain(indices).map(argument).collect();
+        let mut out = format!("func @{name}({}) {{threads = {}}} {{\n", arguments.join(", "), self.threads);
+        self.block(&self.body, 1, &mut out);
+        out.push_str("}\n");
+        out
+    }
+
+    fn block(&self, body: &[Statement], depth: usize, out: &mut String) {
+        for statement in body {
+            let _ = write!(out, "{:1$}", "", depth * 2);
+            self.statement(statement, depth, out);
+        }
+    }
+
+    fn statement(&self, statement: &Statement, depth: usize, out: &mut String) {
+        let ty = |id: &Id| &self.types[*id];
+        let _ = match statement {
+            Statement::Alloc { out: id, layout } => {
+                let written = layout.as_ref().map_or(String::new(), |l| format!("{{layout = {l}}} "));
+                writeln!(out, "%v{id} = alloc_tensor {written}: {}", ty(id).shared())
+            }
+            Statement::Copy { from, to, .. } => {
+                writeln!(out, "copy {}, {} : {} -> {}", self.place(from), self.place(to), self.place_type(from), self.place_type(to))
+            }
+            Statement::Load { out: id, from } => {
+                writeln!(out, "%v{id} = tiled_load {} : {} -> {}", self.place(from), self.place_type(from), ty(id).registers())
+            }
+            Statement::Store { value, to } => {
+                writeln!(out, "tiled_store %v{value}, {} : {} -> {}", self.place(to), ty(value).registers(), self.place_type(to))
+            }
+            Statement::Op { name, ins, out: id, attributes } => {
+                let names: Vec<String> = ins.iter().map(|i| format!("%v{i}")).collect();
+                let converts = matches!(*name, "trans" | "convert_layout" | "cast" | "reduce" | "broadcast" | "reshape");
+                let types = if converts { format!("{} -> {}", ty(&ins[0]).registers(), ty(id).registers()) } else { ty(id).registers() };
+                let attributes = if attributes.is_empty() { String::new() } else { format!(" {{{attributes}}}") };
+                writeln!(out, "%v{id} = {name} {}{attributes} : {types}", names.join(", "))
+            }
+            Statement::Constant { out: id, text } => writeln!(out, "%v{id} = constant {text} : {}", ty(id).registers()),
+            Statement::Index { out: name, name: op, ins } => writeln!(out, "{name} = {op} {}, {} : index", ins[0], ins[1]),
+            Statement::For(l) => return self.for_loop(l, depth, out),
+        };
+    }
+
+    fn for_loop(&self, l: &Loop, depth: usize, out: &mut String) {
+        let join = |f: &dyn Fn(&Carried) -> String| l.carried.iter().map(f).collect::<Vec<_>>().join(", ");
+        let types = join(&|c| self.types[c.result].registers());
+        let head = if l.carried.is_empty() { String::new() } else { format!("{} = ", join(&|c| format!("%v{}", c.result))) };
+        let args = if l.carried.is_empty() {
+            String::new()
+        } else {
+            let list = join(&|c| format!("%v{} = %v{}", c.inside, c.start));
+            format!(" iter_args({list}) -> {}", if l.carried.len() == 1 { types.clone() } else { format!("({types})") })
+        };
+        let _ = writeln!(out, "{head}scf.for {} = {} to {} step {}{args} {{", l.counter, l.from, l.to, l.step);
+        self.block(&l.body, depth + 1, out);
+        let pad = (depth + 1) * 2;
+        let _ = if l.carried.is_empty() {
+            writeln!(out, "{:pad$}scf.yield", "")
+        } else {
+            writeln!(out, "{:pad$}scf.yield {} : {types}", "", join(&|c| format!("%v{}", c.yielded)))
+        };
+        let _ = writeln!(out, "{:1$}}}", "", depth * 2);
+    }
+}

@@ -1,0 +1,172 @@
+//! Operations on tiles, element by element of the result.
+
+use super::Said;
+use super::element::Element;
+use super::product::{multiply, scaled, sum};
+use super::text::attribute;
+use super::tile::{Item, Sure, Tile};
+
+/// The result of an operation.
+pub(super) fn compute(op: &str, attributes: &str, tiles: &[Tile], shape: Vec<usize>, element: Element) -> Said<Tile> {
+    let a = tiles.first().ok_or("no operand")?;
+    let items = match op {
+        "convert_layout" | "reshape" => same(a, element)?,
+        "cast" => a.items.iter().map(|i| cast(a.element, element, *i)).collect(),
+        "trans" => transpose(a, attributes)?,
+        "mma" => multiply(tiles, &shape, element)?,
+        "mma_scaled" => scaled(tiles, &shape, element)?,
+        "reduce" => reduce(a, attributes)?,
+        "broadcast" => broadcast(a, attributes, &shape)?,
+        _ => each(op, tiles, element)?,
+    };
+    if items.len() != shape.iter().product::<usize>() {
+        return Err(format!("{} elements for {shape:?}", items.len()));
+    }
+    Ok(Tile { shape, element, items })
+}
+
+fn same(a: &Tile, element: Element) -> Said<Vec<Item>> {
+    if a.element == element { Ok(a.items.clone()) } else { Err("elements of another type".to_string()) }
+}
+
+fn cast(from: Element, to: Element, item: Item) -> Item {
+    if from == to {
+        return item;
+    }
+    let value = from.decode(item.bits);
+    let Some(error) = item.error() else { return Item { bits: to.encode(value), sure: Sure::Free } };
+    // What is no number among whole ones, and what lies beyond the greatest float of eight bits, are not fixed.
+    if (to.is_whole() && !value.is_finite()) || (matches!(to, Element::Float8 { .. }) && value.abs() + error > to.greatest()) {
+        return Item { bits: 0, sure: Sure::Free };
+    }
+    Item::rounded(to, value, error)
+}
+
+fn transpose(a: &Tile, attributes: &str) -> Said<Vec<Item>> {
+    let rank = a.shape.len();
+    let order: Vec<usize> = match attribute(attributes, "order") {
+        Some(list) => list.trim_matches(['[', ']']).split(',').map(|n| n.trim().parse().map_err(|_| "an order")).collect::<Result<_, _>>()?,
+        None => (0..rank).rev().collect(),
+    };
+    if order.len() != rank || order.iter().any(|d| *d >= rank) {
+        return Err("an order of other dimensions".to_string());
+    }
+    let stride = |dim: usize| a.shape[dim + 1..].iter().product::<usize>();
+    Ok((0..a.items.len())
+        .map(|i| {
+            let (mut rest, mut at) = (i, 0);
+            for dim in order.iter().rev() {
+                at += rest % a.shape[*dim] * stride(*dim);
+                rest /= a.shape[*dim];
+            }
+            a.items[at]
+        })
+        .collect())
+}
+
+fn reduce(a: &Tile, attributes: &str) -> Said<Vec<Item>> {
+    let axis: usize = attribute(attributes, "axis").and_then(|v| v.parse().ok()).filter(|axis| *axis < a.shape.len()).ok_or("no axis")?;
+    let inner: usize = a.shape[axis + 1..].iter().product();
+    let along = a.shape[axis];
+    let line = |i: usize| (0..along).map(move |j| a.items[(i / inner * along + j) * inner + i % inner]);
+    let kind = attribute(attributes, "kind").ok_or("no kind")?;
+    (0..a.items.len() / along)
+        .map(|i| match kind {
+            "add" => Ok(sum(a.element, &line(i).collect::<Vec<_>>())),
+            "max" | "min" => line(i).reduce(|x, y| extreme(a.element, x, y, kind == "max")).ok_or("no elements".to_string()),
+            other => Err(format!("kind {other}")),
+        })
+        .collect()
+}
+
+fn broadcast(a: &Tile, attributes: &str, shape: &[usize]) -> Said<Vec<Item>> {
+    let [rows, cols] = *shape else { return Err("two dimensions are known".to_string()) };
+    let axis = attribute(attributes, "axis").and_then(|v| v.parse::<usize>().ok());
+    let (height, width) = match (&a.shape[..], axis) {
+        ([n], Some(1)) => (*n, 1),
+        ([n], Some(0)) => (1, *n),
+        ([h, w], _) => (*h, *w),
+        _ => return Err("no axis".to_string()),
+    };
+    let pick = |i: usize, extent: usize| if extent == 1 { 0 } else { i };
+    Ok((0..rows * cols).map(|i| a.items[pick(i / cols, height) * width + pick(i % cols, width)]).collect())
+}
+
+/// The greater or the smaller one.
+fn extreme(element: Element, x: Item, y: Item, greater: bool) -> Item {
+    let (a, b) = (element.decode(x.bits), element.decode(y.bits));
+    let (Some(ex), Some(ey)) = (x.error(), y.error()) else { return Item { bits: 0, sure: Sure::Free } };
+    if a.is_nan() || b.is_nan() {
+        return Item { bits: x.bits, sure: Sure::Free };
+    }
+    let chosen = if (a > b) == greater { x } else { y };
+    match () {
+        () if ex > 0.0 || ey > 0.0 => Item { sure: Sure::Near(ex.max(ey)), ..chosen },
+        () if a == b && x.bits != y.bits => Item { sure: Sure::Near(0.0), ..chosen },
+        () => chosen,
+    }
+}
+
+/// What an operand's error becomes: how fast the function moves, and how near another value of it is that has no bound.
+struct Moved {
+    value: f64,
+    error: f64,
+}
+
+/// Relative error of functions.
+const FUNCTION: f64 = 1.0 / 1_048_576.0;
+
+fn function(x: f64, by: f64, f: impl Fn(f64) -> f64) -> Moved {
+    let value = f(x);
+    let (low, high) = (f(x - by), f(x + by));
+    Moved { value, error: (high - value).abs().max((low - value).abs()) + value.abs() * FUNCTION }
+}
+
+fn one(op: &str, element: Element, v: &[f64], e: &[f64]) -> Said<Moved> {
+    let single = element == Element::F32;
+    Ok(match (op, v, e) {
+        ("add", [a, b], [ea, eb]) => Moved { value: a + b, error: ea + eb },
+        ("sub", [a, b], [ea, eb]) => Moved { value: a - b, error: ea + eb },
+        ("mul", [a, b], [ea, eb]) => Moved { value: a * b, error: a.abs() * eb + b.abs() * ea + ea * eb },
+        ("fma", [a, b, c], [ea, eb, ec]) => Moved {
+            value: if single { f64::from((*a as f32).mul_add(*b as f32, *c as f32)) } else { a.mul_add(*b, *c) },
+            error: if ea + eb + ec > 0.0 { a.abs() * eb + b.abs() * ea + ea * eb + ec } else { 0.0 },
+        },
+        ("neg", [a], [e]) => Moved { value: -a, error: *e },
+        ("div", [a, b], [ea, eb]) => {
+            let far = if *eb > 0.0 { (a.abs() + ea) / (b.abs() - eb).max(0.0) - a.abs() / b.abs() } else { ea / b.abs() };
+            Moved { value: a / b, error: far + (a / b).abs() * FUNCTION }
+        }
+        ("exp", [a], [e]) => function(*a, *e, f64::exp),
+        ("exp2", [a], [e]) => function(*a, *e, f64::exp2),
+        ("log", [a], [e]) => {
+            let moved = function(*a, *e, f64::ln);
+            Moved { error: moved.error + FUNCTION, ..moved }
+        }
+        ("rsqrt", [a], [e]) => function(*a, *e, |x| 1.0 / x.sqrt()),
+        ("rcp", [a], [e]) if a.abs() <= *e && *e > 0.0 => Moved { value: 1.0 / a, error: f64::INFINITY },
+        ("rcp", [a], [e]) => function(*a, *e, |x| 1.0 / x),
+        _ => return Err(format!("operation {op} of {} operands", v.len())),
+    })
+}
+
+fn each(op: &str, tiles: &[Tile], element: Element) -> Said<Vec<Item>> {
+    let count = tiles.first().map_or(0, |t| t.items.len());
+    if tiles.iter().any(|t| t.items.len() != count || t.element != element) {
+        return Err("tiles of different types".to_string());
+    }
+    if let ("max" | "min", [a, b]) = (op, tiles) {
+        return Ok(a.items.iter().zip(&b.items).map(|(x, y)| extreme(element, *x, *y, op == "max")).collect());
+    }
+    let mut out = Vec::with_capacity(count);
+    for i in 0..count {
+        let items: Vec<Item> = tiles.iter().map(|t| t.items[i]).collect();
+        let values: Vec<f64> = items.iter().map(|x| element.decode(x.bits)).collect();
+        let errors: Option<Vec<f64>> = items.iter().map(|x| x.error()).collect();
+        let known = errors.is_some();
+        let moved = one(op, element, &values, &errors.unwrap_or_else(|| vec![0.0; items.len()]))?;
+        let item = Item::rounded(element, moved.value, moved.error);
+        out.push(if known { item } else { Item { sure: Sure::Free, ..item } });
+    }
+    Ok(out)
+}

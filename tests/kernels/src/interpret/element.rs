@@ -1,0 +1,153 @@
+//! Element types: their bits, their values, how far apart neighbours are.
+
+use super::Said;
+use lanebook_replay::number::{bf16_to_f32, e8m0_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16, float8, to_float8};
+
+/// An element type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Element {
+    /// binary64.
+    F64,
+    /// binary32.
+    F32,
+    /// binary16.
+    F16,
+    /// bfloat16.
+    Bf16,
+    /// Eight bits with so many of fraction; `fnuz`: one zero, no infinity.
+    Float8 {
+        /// Bits of fraction.
+        fraction: u32,
+        /// One zero, no infinity, a bias greater by one.
+        fnuz: bool,
+    },
+    /// A power of two.
+    E8m0,
+    /// A whole number.
+    Whole {
+        /// Its bits.
+        bits: u32,
+        /// Whether it has a sign.
+        signed: bool,
+    },
+}
+
+impl Element {
+    /// By name.
+    ///
+    /// # Errors
+    /// An unknown name.
+    pub fn of(name: &str) -> Said<Self> {
+        Ok(match name {
+            "f64" => Self::F64,
+            "f32" => Self::F32,
+            "f16" => Self::F16,
+            "bf16" => Self::Bf16,
+            "e4m3" => Self::Float8 { fraction: 3, fnuz: false },
+            "e5m2" => Self::Float8 { fraction: 2, fnuz: false },
+            "e4m3fnuz" => Self::Float8 { fraction: 3, fnuz: true },
+            "e5m2fnuz" => Self::Float8 { fraction: 2, fnuz: true },
+            "e8m0" => Self::E8m0,
+            "i8" => Self::Whole { bits: 8, signed: true },
+            "u8" => Self::Whole { bits: 8, signed: false },
+            "i16" => Self::Whole { bits: 16, signed: true },
+            "i32" => Self::Whole { bits: 32, signed: true },
+            other => return Err(format!("element type {other}")),
+        })
+    }
+
+    /// Bits of an element.
+    #[must_use]
+    pub fn bits(self) -> u32 {
+        match self {
+            Self::F64 => 64,
+            Self::F32 => 32,
+            Self::F16 | Self::Bf16 => 16,
+            Self::Float8 { .. } | Self::E8m0 => 8,
+            Self::Whole { bits, .. } => bits,
+        }
+    }
+
+    /// Bytes of an element.
+    #[must_use]
+    pub fn bytes(self) -> usize {
+        self.bits() as usize / 8
+    }
+
+    /// Whether it is a whole number.
+    #[must_use]
+    pub fn is_whole(self) -> bool {
+        matches!(self, Self::Whole { .. })
+    }
+
+    /// Bits of a significand, the leading one included.
+    #[must_use]
+    pub fn precision(self) -> i32 {
+        match self {
+            Self::F64 => 53,
+            Self::F32 => 24,
+            Self::F16 => 11,
+            Self::Bf16 => 8,
+            Self::Float8 { fraction, .. } => fraction as i32 + 1,
+            Self::E8m0 => 1,
+            Self::Whole { bits, .. } => bits as i32,
+        }
+    }
+
+    /// Exponent of the least normal number.
+    fn least_exponent(self) -> i32 {
+        match self {
+            Self::F64 => -1022,
+            Self::F32 | Self::Bf16 => -126,
+            Self::F16 => -14,
+            Self::Float8 { fraction, fnuz } => 2 - (1 << (6 - fraction)) + i32::from(!fnuz) - 1,
+            Self::E8m0 => -127,
+            Self::Whole { .. } => 0,
+        }
+    }
+
+    /// The greatest number; of an eight-bit float, those beyond it have no pattern that all machines agree on.
+    #[must_use]
+    pub fn greatest(self) -> f64 {
+        if let Self::Float8 { .. } = self { self.decode(self.encode(f64::INFINITY)) } else { f64::MAX }
+    }
+
+    /// Value of a pattern.
+    #[must_use]
+    pub fn decode(self, bits: u64) -> f64 {
+        match self {
+            Self::F64 => f64::from_bits(bits),
+            Self::F32 => f32::from_bits(bits as u32).into(),
+            Self::F16 => f16_to_f32(bits as u16).into(),
+            Self::Bf16 => bf16_to_f32(bits as u16).into(),
+            Self::Float8 { fraction, fnuz } => float8(bits as u8, fraction, fnuz),
+            Self::E8m0 => e8m0_to_f32(bits as u8).into(),
+            Self::Whole { bits: width, signed: true } => (((bits << (64 - width)) as i64) >> (64 - width)) as f64,
+            Self::Whole { .. } => bits as f64,
+        }
+    }
+
+    /// Nearest pattern of a value, of two the even one; whole numbers wrap, eight-bit floats saturate.
+    #[must_use]
+    pub fn encode(self, v: f64) -> u64 {
+        match self {
+            Self::F64 => v.to_bits(),
+            Self::F32 => u64::from((v as f32).to_bits()),
+            Self::F16 => u64::from(f32_to_f16(v as f32)),
+            Self::Bf16 => u64::from(f32_to_bf16(v as f32)),
+            Self::Float8 { fraction, fnuz } => u64::from(to_float8(v as f32, fraction, fnuz, true)),
+            Self::E8m0 => (v.log2().round() as i64 + 127) as u64 & 0xff,
+            Self::Whole { bits, .. } => v as i128 as u64 & (u64::MAX >> (64 - bits)),
+        }
+    }
+
+    /// Distance of the neighbours of a value.
+    #[must_use]
+    pub fn step(self, v: f64) -> f64 {
+        if self.is_whole() {
+            return 1.0;
+        }
+        let exponent = if v == 0.0 || !v.is_finite() { i32::MIN / 2 } else { v.abs().log2().floor() as i32 };
+        2f64.powi(exponent.max(self.least_exponent()) + 1 - self.precision())
+    }
+}

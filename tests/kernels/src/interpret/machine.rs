@@ -1,0 +1,250 @@
+//! Statements one after the other: loops, names, places in memory.
+
+use super::compute::compute;
+use super::text::{list, number, tile_type};
+use super::tile::{Item, Sure, Tile};
+use super::{Interpreted, Said, UNWRITTEN};
+use std::collections::BTreeMap;
+
+#[derive(Clone, Debug)]
+enum Value {
+    Tile(Tile),
+    Index(i64),
+}
+
+/// A program at work.
+pub(super) struct Machine<'p> {
+    program: &'p mut Interpreted,
+    /// Extents grow to what is reached; nothing is computed.
+    measuring: bool,
+    values: BTreeMap<String, Value>,
+}
+
+/// An address: the tensor's number, its subscripts.
+type Corner = (usize, Vec<i64>);
+
+impl<'p> Machine<'p> {
+    pub(super) fn new(program: &'p mut Interpreted, measuring: bool) -> Self {
+        Self { program, measuring, values: BTreeMap::new() }
+    }
+
+    pub(super) fn run(&mut self) -> Said<()> {
+        for (name, value) in self.program.indices.clone() {
+            self.values.insert(name, Value::Index(value));
+        }
+        let body = self.program.body.clone();
+        self.block(&body, 0).map(|_| ())
+    }
+
+    /// Runs statements until the closing bracket; answers where it stands and what was yielded.
+    fn block(&mut self, body: &[String], mut at: usize) -> Said<(usize, Vec<Value>)> {
+        let mut yielded = Vec::new();
+        loop {
+            let Some(line) = body.get(at) else { return Err("no closing bracket".to_string()) };
+            if line == "}" {
+                return Ok((at, yielded));
+            }
+            let said = |e: String| if e.starts_with(UNWRITTEN) { e } else { format!("`{line}`: {e}") };
+            if line.contains("scf.for") {
+                at = self.for_loop(body, at).map_err(said)?;
+            } else if let Some(rest) = line.strip_prefix("scf.yield") {
+                let names = rest.split(" : ").next().unwrap_or("");
+                yielded = list(names).iter().map(|n| self.value(n)).collect::<Said<_>>().map_err(said)?;
+            } else if line != "return" {
+                self.statement(line).map_err(said)?;
+            }
+            at += 1;
+        }
+    }
+
+    fn for_loop(&mut self, body: &[String], at: usize) -> Said<usize> {
+        let line = &body[at];
+        let (results, rest) = line.split_once("scf.for").ok_or("no loop")?;
+        let (name, rest) = rest.split_once('=').ok_or("no counter")?;
+        let (start, rest) = rest.split_once(" to ").ok_or("no bound")?;
+        let (bound, rest) = rest.split_once(" step ").ok_or("no step")?;
+        let step = rest.split_whitespace().next().unwrap_or("");
+        let (start, bound, step) = (self.index(start)?, self.index(bound)?, self.index(step)?);
+        let mut carried: Vec<(String, Value)> = Vec::new();
+        if let Some((_, args)) = rest.split_once("iter_args(") {
+            for pair in list(args.split_once(')').ok_or("no end of iter_args")?.0) {
+                let (name, from) = pair.split_once('=').ok_or("no value")?;
+                carried.push((name.trim().to_string(), self.value(from)?));
+            }
+        }
+        let end = closing(body, at).ok_or("no closing bracket")?;
+        let mut counter = start;
+        while counter < bound {
+            self.values.insert(name.trim().to_string(), Value::Index(counter));
+            carried.iter().for_each(|(name, value)| {
+                self.values.insert(name.clone(), value.clone());
+            });
+            let (_, yielded) = self.block(body, at + 1)?;
+            if yielded.len() != carried.len() {
+                return Err("another number of values yielded than carried".to_string());
+            }
+            carried.iter_mut().zip(yielded).for_each(|((_, value), new)| *value = new);
+            counter += step;
+        }
+        for (name, (_, value)) in list(results.trim().trim_end_matches('=')).into_iter().zip(carried) {
+            self.values.insert(name, value);
+        }
+        Ok(end)
+    }
+
+    fn value(&self, name: &str) -> Said<Value> {
+        let name = name.trim();
+        if let Ok(number) = name.parse() {
+            return Ok(Value::Index(number));
+        }
+        self.values.get(name).cloned().ok_or_else(|| format!("no `{name}`"))
+    }
+
+    fn index(&self, name: &str) -> Said<i64> {
+        if let Value::Index(v) = self.value(name)? { Ok(v) } else { Err(format!("`{name}` is no index")) }
+    }
+
+    fn tile(&self, name: &str) -> Said<Tile> {
+        if let Value::Tile(t) = self.value(name)? { Ok(t) } else { Err(format!("`{name}` is no tile")) }
+    }
+
+    /// A place in global memory; `None` where the operand is a tile.
+    fn place(&self, operand: &str) -> Said<Option<Corner>> {
+        let (name, subscripts) = operand.split_once('[').map_or((operand, None), |(n, s)| (n, Some(s)));
+        let Some(number) = self.program.globals.iter().position(|g| g.name == name.trim()) else { return Ok(None) };
+        let corner: Vec<i64> = list(subscripts.ok_or("no subscripts")?.trim_end_matches(']')).iter().map(|s| self.index(s)).collect::<Said<_>>()?;
+        if corner.len() != self.program.globals[number].extents.len() {
+            return Err("another number of subscripts than dimensions".to_string());
+        }
+        Ok(Some((number, corner)))
+    }
+
+    /// Numbers of a tile's elements in a tensor; the tile's dimensions are its last ones.
+    fn reach(&mut self, (number, corner): &Corner, shape: &[usize]) -> Said<Vec<usize>> {
+        let global = &mut self.program.globals[*number];
+        let outer = corner.len().checked_sub(shape.len()).ok_or("a tile of more dimensions than its tensor")?;
+        let wide = |dim: usize| if dim < outer { 1 } else { shape[dim - outer] };
+        for (dim, at) in corner.iter().enumerate() {
+            let end = usize::try_from(*at).map_err(|_| "a negative subscript")? + wide(dim);
+            if self.measuring && global.written[dim].is_none() {
+                global.extents[dim] = global.extents[dim].max(end);
+            } else if end > global.extents[dim] {
+                return Err(format!("leaves {}", global.name));
+            }
+        }
+        if self.measuring {
+            return Ok(Vec::new());
+        }
+        let count = shape.iter().product();
+        Ok((0..count)
+            .map(|i| {
+                let (mut rest, mut stride, mut sum) = (i, 1, 0);
+                for dim in (0..corner.len()).rev() {
+                    sum += (corner[dim] as usize + rest % wide(dim)) * stride;
+                    rest /= wide(dim);
+                    stride *= global.extents[dim];
+                }
+                sum
+            })
+            .collect())
+    }
+
+    fn fetch(&mut self, operand: &str, shape: &[usize]) -> Said<Tile> {
+        let Some(corner) = self.place(operand)? else {
+            let tile = self.tile(operand)?;
+            return if tile.items.iter().any(|i| i.sure == Sure::Unwritten) { Err(format!("{UNWRITTEN}: {operand}")) } else { Ok(tile) };
+        };
+        let reached = self.reach(&corner, shape)?;
+        let global = &self.program.globals[corner.0];
+        if self.measuring {
+            return Ok(Tile::filled(shape.to_vec(), global.element, Item { bits: 0, sure: Sure::Free }));
+        }
+        Ok(Tile { shape: shape.to_vec(), element: global.element, items: reached.iter().map(|at| global.items[*at]).collect() })
+    }
+
+    fn deliver(&mut self, operand: &str, tile: Tile) -> Said<()> {
+        let Some(corner) = self.place(operand)? else {
+            let own = self.tile(operand)?;
+            if own.shape != tile.shape || own.element != tile.element {
+                return Err("a tile of another type".to_string());
+            }
+            self.values.insert(operand.trim().to_string(), Value::Tile(tile));
+            return Ok(());
+        };
+        let reached = self.reach(&corner, &tile.shape)?;
+        let global = &mut self.program.globals[corner.0];
+        global.is_result = true;
+        if global.element != tile.element {
+            return Err("elements of another type".to_string());
+        }
+        reached.iter().zip(&tile.items).for_each(|(at, item)| global.items[*at] = *item);
+        Ok(())
+    }
+
+    fn statement(&mut self, line: &str) -> Said<()> {
+        let (result, rest) = match line.split_once('=') {
+            Some((name, rest)) if name.trim_start().starts_with('%') => (Some(name.trim().to_string()), rest.trim()),
+            _ => (None, line),
+        };
+        let (op, rest) = rest.split_once(' ').ok_or("no operands")?;
+        let (operands, types) = rest.rsplit_once(" : ").or_else(|| rest.strip_prefix(": ").map(|t| ("", t))).ok_or("no type")?;
+        let plain = operands.split('{').next().unwrap_or("");
+        let inputs = list(plain);
+        let to = types.rsplit("->").next().unwrap_or(types);
+        let input = |k: usize| inputs.get(k).map(String::as_str).ok_or("too few operands");
+        let value = match op {
+            "copy" => {
+                let shape = tile_type(if self.place(input(0)?)?.is_some() { to } else { types.split("->").next().unwrap_or("") })?.0;
+                let tile = self.fetch(input(0)?, &shape)?;
+                return self.deliver(input(1)?, tile);
+            }
+            "tiled_store" => {
+                let tile = self.tile(input(0)?)?;
+                return self.deliver(input(1)?, tile);
+            }
+            "alloc_tensor" => {
+                let (shape, element) = tile_type(to)?;
+                Value::Tile(Tile::filled(shape, element, Item { bits: 0, sure: Sure::Unwritten }))
+            }
+            "tiled_load" => Value::Tile(self.fetch(input(0)?, &tile_type(to)?.0)?),
+            "constant" if to.trim() == "index" => Value::Index(self.index(input(0)?)?),
+            "constant" => {
+                let (shape, element) = tile_type(to)?;
+                Value::Tile(Tile::filled(shape, element, Item::exact(element.encode(number(input(0)?)?))))
+            }
+            _ if op.starts_with("index.") => Value::Index(arithmetic(op, self.index(input(0)?)?, self.index(input(1)?)?)?),
+            _ => {
+                let tiles: Vec<Tile> = inputs.iter().map(|n| self.tile(n)).collect::<Said<_>>()?;
+                let (shape, element) = tile_type(to)?;
+                let tile = if self.measuring {
+                    Tile::filled(shape, element, Item { bits: 0, sure: Sure::Free })
+                } else {
+                    compute(op, operands, &tiles, shape, element)?
+                };
+                Value::Tile(tile)
+            }
+        };
+        self.values.insert(result.ok_or("no result")?, value);
+        Ok(())
+    }
+}
+
+/// Where the body of a loop ends.
+fn closing(body: &[String], at: usize) -> Option<usize> {
+    let mut depth = 0;
+    body.iter().enumerate().skip(at).find_map(|(k, l)| {
+        depth += i32::from(l.ends_with('{')) - i32::from(l.starts_with('}'));
+        (depth == 0).then_some(k)
+    })
+}
+
+fn arithmetic(op: &str, a: i64, b: i64) -> Said<i64> {
+    Ok(match op {
+        "index.add" => a + b,
+        "index.sub" => a - b,
+        "index.mul" => a * b,
+        "index.div" if b > 0 => a.div_euclid(b),
+        "index.rem" if b > 0 => a.rem_euclid(b),
+        _ => return Err(format!("operation {op}")),
+    })
+}

@@ -1,0 +1,240 @@
+//! Tile programs, said on the host: what each statement of a program's text means, whole tiles at a time, so that any program has a reference.
+//!
+//! Reads the text itself (one statement a line) and knows nothing of layouts, instructions or the library's own reader. A statement that is not
+//! understood is an error. What the program does not fix (extents, indices, contents, how often its loops turn) is given by [`Given`].
+//!
+//! Each element knows what of it the language fixes ([`tile::Sure`]). Moves and casts are exact to the bit; so are sums, differences, products and
+//! `fma` of two or three elements, rounded once. Sums of many elements have no order: they are exact where every order is (a common lowest bit and a
+//! bounded sum of magnitudes), else within `n` roundings of that sum. Functions are within 2^-20 of their value. Errors are carried along.
+//! Which of two zeros `max` and `min` answer, what they make of what is no number, and what a cast makes of a value beyond the greatest float of eight
+//! bits, is not fixed.
+
+mod compute;
+pub mod element;
+pub mod inputs;
+mod machine;
+mod product;
+mod text;
+pub mod tile;
+
+use element::Element;
+use inputs::{Fill, pattern};
+use lanebook_replay::{BufferId, Memory, Param};
+use machine::Machine;
+use text::{attribute, list, shape_of};
+use tile::Item;
+
+/// An answer, or what is not understood.
+pub type Said<T> = Result<T, String>;
+
+/// How the refusal of a program begins that reads what nothing wrote.
+pub const UNWRITTEN: &str = "reads what nothing wrote";
+
+/// A tensor in global memory.
+#[derive(Clone, Debug)]
+pub struct Global {
+    /// The argument's name.
+    pub name: String,
+    /// Element type.
+    pub element: Element,
+    /// Extents as written, `None` for `?`.
+    written: Vec<Option<usize>>,
+    /// Extents, the last dimension fastest.
+    pub extents: Vec<usize>,
+    /// Elements.
+    pub items: Vec<Item>,
+    /// Whether the program stores to it.
+    pub is_result: bool,
+}
+
+/// What a run is given beside the program.
+#[derive(Clone, Copy, Debug)]
+pub struct Given {
+    /// How often a loop of unknown bound turns.
+    pub turns: u32,
+    /// Tells runs of different contents apart.
+    pub salt: u32,
+    /// Contents; `None` for those that suit the program's operations.
+    pub fill: Option<Fill>,
+}
+
+/// A program with what its block is given.
+#[derive(Clone, Debug)]
+pub struct Interpreted {
+    /// The memrefs in order.
+    pub globals: Vec<Global>,
+    /// Index arguments in order.
+    pub indices: Vec<(String, i64)>,
+    /// Threads of the block.
+    pub threads: u32,
+    /// Whether a loop's turns depend on an argument.
+    pub is_bounded: bool,
+    body: Vec<String>,
+}
+
+/// Operations whose results depend on more than which of their operands is greater.
+const ARITHMETIC: [&str; 13] = ["mma", "mma_scaled", "add", "sub", "mul", "fma", "div", "exp", "exp2", "log", "rsqrt", "rcp", "neg"];
+
+impl Interpreted {
+    /// Reads a program; its loops turn twice, and sums of products are exact.
+    ///
+    /// # Errors
+    /// What is not understood.
+    pub fn new(text: &str) -> Said<Self> {
+        Self::with(text, Given { turns: 2, salt: 0, fill: Some(Fill::Small) })
+    }
+
+    /// Reads a program, chooses extents, indices and contents.
+    ///
+    /// # Errors
+    /// What is not understood, or a program that reads what nothing wrote.
+    pub fn with(text: &str, given: Given) -> Said<Self> {
+        let text: String = text.lines().map(|l| l.split("//").next().unwrap_or("")).collect::<Vec<_>>().join("\n");
+        let (head, body) = text.split_once("{threads").ok_or("no threads")?;
+        let (threads, body) = body.split_once("{\n").ok_or("no body")?;
+        let threads = threads.trim().trim_start_matches('=').trim().trim_end_matches('}').trim().parse().map_err(|_| "threads")?;
+        let args = head.split_once('(').and_then(|(_, rest)| rest.rsplit_once(')')).ok_or("no arguments")?.0;
+        let (mut globals, mut indices) = (Vec::new(), Vec::new());
+        for argument in list(args) {
+            let (name, ty) = argument.split_once(':').ok_or("an argument without a type")?;
+            let name = name.trim().to_string();
+            if ty.trim().starts_with("memref") {
+                let (written, element) = shape_of(ty)?;
+                let extents = written.iter().map(|e| e.unwrap_or(0)).collect();
+                globals.push(Global { name, element, written, extents, items: Vec::new(), is_result: false });
+            } else {
+                let at = attribute(ty, "div").and_then(|d| d.parse().ok()).unwrap_or(0);
+                indices.push((name, at));
+            }
+        }
+        let body: Vec<String> = body.lines().map(|l| l.trim().to_string()).filter(|l| !l.is_empty()).collect();
+        let mut out = Self { globals, indices, threads, is_bounded: false, body };
+        out.bound_loops(given.turns);
+        Machine::new(&mut out, true).run()?;
+        out.fill(given);
+        Ok(out)
+    }
+
+    /// A bound that is an argument is so many of the greatest step of its loops.
+    fn bound_loops(&mut self, turns: u32) {
+        for index in 0..self.indices.len() {
+            let name = self.indices[index].0.clone();
+            let step = |line: &String| -> Option<i64> {
+                let (bound, rest) = line.split_once("scf.for")?.1.split_once(" to ")?.1.split_once(" step ")?;
+                (bound.trim() == name).then(|| rest.split_whitespace().next()?.parse().ok())?
+            };
+            if let Some(step) = self.body.iter().filter_map(step).max() {
+                self.is_bounded = true;
+                self.indices[index].1 = i64::from(turns) * step;
+            }
+        }
+    }
+
+    /// Extents beyond what is reached, and contents.
+    fn fill(&mut self, given: Given) {
+        let body = &self.body;
+        let fill = given.fill.unwrap_or_else(|| {
+            let adds = |l: &String| l.contains("= reduce") && l.contains("kind = add");
+            let arithmetic = body.iter().any(|l| adds(l) || ARITHMETIC.iter().any(|op| l.contains(&format!("= {op} "))));
+            match (arithmetic, given.salt % 2) {
+                (false, _) => Fill::Patterns,
+                (true, 0) => Fill::Distinct,
+                (true, _) => Fill::Small,
+            }
+        });
+        for (number, global) in (1u32..).zip(&mut self.globals) {
+            let inner = global.written.len().saturating_sub(2);
+            for (dim, (extent, written)) in global.extents.iter_mut().zip(&global.written).enumerate() {
+                // A tile more than what is reached, in steps that keep any promise of alignment.
+                *extent = written.unwrap_or(if dim < inner { *extent + 1 } else { extent.next_multiple_of(16) + 32 });
+            }
+            let count = global.extents.iter().product();
+            let salt = number + given.salt * 64;
+            let element = global.element;
+            let seven = element.encode(7.0);
+            let item = |i: usize| if global.is_result { seven } else { pattern(element, fill, i, salt) };
+            global.items = (0..count).map(|i| Item::exact(item(i))).collect();
+        }
+    }
+
+    /// The buffers, and the kernel's parameters without tensor maps.
+    #[must_use]
+    pub fn memory(&self) -> (Memory, Vec<BufferId>, Vec<Param>) {
+        let mut memory = Memory::new();
+        let (mut ids, mut params) = (Vec::new(), Vec::new());
+        for g in &self.globals {
+            let size = g.element.bytes();
+            let id = memory.add(&g.name, g.items.iter().flat_map(|v| v.bits.to_le_bytes().into_iter().take(size)).collect());
+            ids.push(id);
+            params.push(Param::Buffer(id));
+            params.extend(g.written.iter().zip(&g.extents).filter(|(w, _)| w.is_none()).map(|(_, e)| Param::U32(*e as u32)));
+            // A stride is a parameter where an extent inside of it is one.
+            for dim in 0..g.written.len().saturating_sub(1) {
+                if g.written[dim + 1..].contains(&None) {
+                    params.push(Param::U32(g.extents[dim + 1..].iter().product::<usize>() as u32));
+                }
+            }
+        }
+        params.extend(self.indices.iter().map(|(_, v)| Param::U32(*v as u32)));
+        (memory, ids, params)
+    }
+
+    /// What the matrices hold afterwards.
+    ///
+    /// # Errors
+    /// What is not understood.
+    pub fn expect(&self) -> Said<Vec<Global>> {
+        let mut after = self.clone();
+        Machine::new(&mut after, false).run()?;
+        Ok(after.globals)
+    }
+
+    /// Compares memory after a run with what it should hold; the error names the first wrong element.
+    ///
+    /// # Errors
+    /// A wrong element, or what is not understood.
+    pub fn compare(&self, memory: &Memory, ids: &[BufferId]) -> Said<()> {
+        self.expect()?.iter().zip(ids).try_for_each(|(global, id)| global.compare(memory.bytes(*id)))
+    }
+}
+
+impl Global {
+    /// Compares what lies in memory with this; the error names the first wrong element.
+    ///
+    /// # Errors
+    /// A wrong element.
+    pub fn compare(&self, raw: &[u8]) -> Said<()> {
+        let size = self.element.bytes();
+        let pattern = |at: usize| raw[at * size..][..size].iter().rev().fold(0u64, |sum, b| sum << 8 | u64::from(*b));
+        let wrong: Vec<usize> = (0..self.items.len()).filter(|at| !self.items[*at].admits(self.element, pattern(*at))).collect();
+        let Some(&at) = wrong.first() else { return Ok(()) };
+        let (got, want) = (pattern(at), self.items[at].bits);
+        let digits = size * 2;
+        Err(format!(
+            "{}{:?} is {} ({got:#0digits$x}), not {} ({want:#0digits$x}, {:?}); {} of {} elements",
+            self.name,
+            self.position(at),
+            self.element.decode(got),
+            self.element.decode(want),
+            self.items[at].sure,
+            wrong.len(),
+            self.items.len()
+        ))
+    }
+
+    fn position(&self, at: usize) -> Vec<usize> {
+        let mut rest = at;
+        let mut out: Vec<usize> = self
+            .extents
+            .iter()
+            .rev()
+            .map(|e| {
+                let here = rest % e;
+                rest /= e;
+                here
+            })
+            .collect();
+        out.reverse();
+        out
+    }
+}

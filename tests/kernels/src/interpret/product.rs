@@ -1,0 +1,110 @@
+//! Sums of many elements: products of matrices, reductions.
+
+use super::Said;
+use super::element::Element;
+use super::tile::{Item, Sure, Tile, lowest_bit};
+
+/// Bits of the type that sums of an element type are held in.
+fn holds(element: Element) -> i32 {
+    element.precision()
+}
+
+/// A sum in no particular order: exact if every order is.
+fn unordered(element: Element, value: f64, magnitude: f64, lowest: Option<i32>, terms: usize, error: f64) -> Item {
+    if element.is_whole() {
+        return Item::exact(element.encode(value));
+    }
+    let exact = lowest.is_some_and(|bit| bit == i32::MAX || magnitude <= 2f64.powi(holds(element).saturating_add(bit)));
+    if error == 0.0 && exact {
+        let bits = element.encode(value);
+        return Item { bits, sure: if value == 0.0 { Sure::Near(0.0) } else { Sure::Bits } };
+    }
+    let rounding = terms as f64 * 2f64.powi(-holds(element)) * magnitude;
+    // Orders may overflow, or meet both infinities, at different places.
+    if magnitude.is_finite() { Item::rounded(element, value, error + rounding) } else { Item { bits: element.encode(value), sure: Sure::Free } }
+}
+
+/// The sum of elements.
+pub(super) fn sum(element: Element, items: &[Item]) -> Item {
+    let values: Vec<f64> = items.iter().map(|i| element.decode(i.bits)).collect();
+    let Some(errors) = items.iter().map(|i| i.error()).sum::<Option<f64>>() else { return Item { bits: 0, sure: Sure::Free } };
+    let magnitude = values.iter().map(|v| v.abs()).sum();
+    unordered(element, values.iter().sum(), magnitude, lowest_bit(&values), items.len(), errors)
+}
+
+/// Values, errors (`None` if all are exact; infinite where nothing is known), lowest bit.
+type Factor = (Vec<f64>, Option<Vec<f64>>, Option<i32>);
+
+fn factor(tile: &Tile) -> Factor {
+    let values = tile.values();
+    let errors: Vec<f64> = tile.items.iter().map(|i| i.error().unwrap_or(f64::INFINITY)).collect();
+    let lowest = lowest_bit(&values);
+    (values, errors.iter().any(|e| *e > 0.0).then_some(errors), lowest)
+}
+
+/// A product of factors that may have errors, plus what was there.
+fn products(a: &Factor, b: &Factor, c: Option<&Tile>, (m, n, k): (usize, usize, usize), element: Element) -> Vec<Item> {
+    let (cv, ce): (Vec<f64>, Vec<f64>) = match c {
+        Some(c) => (c.values(), c.items.iter().map(|i| i.error().unwrap_or(f64::INFINITY)).collect()),
+        None => (vec![0.0; m * n], vec![0.0; m * n]),
+    };
+    let lowest = a.2.zip(b.2).zip(lowest_bit(&cv)).map(|((a, b), c)| a.saturating_add(b).min(c));
+    let mut out = Vec::with_capacity(m * n);
+    let column: Vec<f64> = (0..n * k).map(|i| b.0[i % k * n + i / k]).collect();
+    for i in 0..m {
+        let row = &a.0[i * k..(i + 1) * k];
+        for j in 0..n {
+            let other = &column[j * k..(j + 1) * k];
+            let (mut value, mut magnitude) = (cv[i * n + j], cv[i * n + j].abs());
+            for (x, y) in row.iter().zip(other) {
+                let p = x * y;
+                value += p;
+                magnitude += p.abs();
+            }
+            let mut error = ce[i * n + j];
+            for x in 0..k {
+                let ea = a.1.as_ref().map_or(0.0, |e| e[i * k + x]);
+                let eb = b.1.as_ref().map_or(0.0, |e| e[x * n + j]);
+                if ea > 0.0 || eb > 0.0 {
+                    error += ea * (other[x].abs() + eb) + eb * row[x].abs();
+                }
+            }
+            // Zero times what is not known is not known either.
+            let error = if error.is_nan() { f64::INFINITY } else { error };
+            let item = unordered(element, value, magnitude, lowest, k + 1, error);
+            out.push(if error.is_infinite() { Item { sure: Sure::Free, ..item } } else { item });
+        }
+    }
+    out
+}
+
+fn extents(a: &Tile, shape: &[usize]) -> Said<(usize, usize, usize)> {
+    let ([m, k], [rows, n]) = (&a.shape[..], shape) else { return Err("two dimensions are known".to_string()) };
+    if m == rows { Ok((*m, *n, *k)) } else { Err("another number of rows".to_string()) }
+}
+
+/// A product of matrices.
+pub(super) fn multiply(tiles: &[Tile], shape: &[usize], element: Element) -> Said<Vec<Item>> {
+    let (a, b) = tiles.first().zip(tiles.get(1)).ok_or("two factors")?;
+    let at @ (_, n, k) = extents(a, shape)?;
+    if b.shape != [k, n] || tiles.get(2).is_some_and(|c| c.shape != shape || c.element != element) {
+        return Err("extents that do not fit".to_string());
+    }
+    Ok(products(&factor(a), &factor(b), tiles.get(2), at, element))
+}
+
+/// A product of matrices whose factors are scaled, runs along the depth at a time.
+pub(super) fn scaled(tiles: &[Tile], shape: &[usize], element: Element) -> Said<Vec<Item>> {
+    let [a, b, c, sa, sb] = tiles else { return Err("five operands".to_string()) };
+    let at @ (_, n, k) = extents(a, shape)?;
+    let runs = *sa.shape.last().ok_or("scales of no extent")?;
+    let (pa, pb) = (sa.values(), sb.values());
+    let side = |tile: &Tile, power: &dyn Fn(usize) -> f64| -> Factor {
+        let values: Vec<f64> = tile.values().iter().enumerate().map(|(i, v)| v * power(i)).collect();
+        let lowest = lowest_bit(&values);
+        (values, None, lowest)
+    };
+    let left = side(a, &|i| pa[i / k * runs + i % k * runs / k]);
+    let right = side(b, &|i| pb[i % n * runs + i / n * runs / k]);
+    Ok(products(&left, &right, Some(c), at, element))
+}

@@ -1,0 +1,84 @@
+//! A fixed part of the hunt, and what the hunt is worth: faults that are put in are found.
+#![allow(missing_docs)]
+
+use lanebook_kernels::hunt::choices::Choices;
+use lanebook_kernels::hunt::kinds::{KINDS, generate};
+use lanebook_kernels::hunt::planted::FAULTS;
+use lanebook_kernels::hunt::shrink::shrink;
+use lanebook_kernels::hunt::verdict::references;
+use lanebook_kernels::hunt::{Wish, hunt};
+
+const ARCHS: [&str; 16] = [
+    "sm_75",
+    "sm_80",
+    "sm_89",
+    "sm_90a",
+    "sm_100a",
+    "sm_120a",
+    "gfx908",
+    "gfx90a",
+    "gfx942",
+    "gfx950",
+    "gfx1030",
+    "gfx1100",
+    "gfx1100.w64",
+    "gfx1200",
+    "gfx1250",
+    "gfx1251",
+];
+
+#[test]
+fn random_programs_are_right() {
+    let archs = ARCHS.map(str::to_string).to_vec();
+    let kinds = ["transpose", "chain", "batch", "written"].map(str::to_string).to_vec();
+    let wish = Wish { seed: 15, first: 0, count: 80, archs, kinds, seconds: None, assemble: true, shrink: false };
+    let report = hunt(&wish, |found| println!("WRONG {found}"));
+    println!("{report}");
+    assert_eq!(report.not_understood, Vec::<String>::new());
+    assert_eq!(report.wrong, 0, "{report}");
+    assert!(report.compiled() >= 600, "{report}");
+}
+
+/// Any bytes are choices, and any choices a program that the interpreter understands.
+#[test]
+fn every_kind_is_understood() {
+    for (kind, _) in KINDS {
+        for bytes in [&[][..], &[255; 300], &[7, 3, 200, 1, 90, 33, 17, 250, 4, 66, 8, 12, 1, 1, 1, 2, 5, 9]] {
+            let program = generate(kind, Choices::bytes(bytes)).expect("a kind");
+            references(&program.text("f")).unwrap_or_else(|e| panic!("{kind}: {e}\n{}", program.text("f")));
+        }
+    }
+    assert!(generate("wish", Choices::seeded(1)).is_none());
+}
+
+#[test]
+fn planted_faults_are_found() {
+    assert!(FAULTS.len() >= 12);
+    let mut missed = Vec::new();
+    for fault in FAULTS {
+        match fault.found_within(4, 200) {
+            Some(number) => println!("{} ({}): program {number}", fault.name, fault.arch),
+            None => missed.push(format!("{} ({})", fault.name, fault.arch)),
+        }
+    }
+    assert_eq!(missed, Vec::<String>::new());
+}
+
+/// What is not needed for the fault goes: statements, loops, carried values, extents, threads, layouts, arguments.
+#[test]
+fn wrong_programs_become_small() {
+    let mut seen = 0;
+    for number in 0..40 {
+        let program = generate("flow", Choices::seeded(number)).expect("a kind");
+        let spoilt = |text: &str| text.contains("= mma") && text.contains("-> memref");
+        if !spoilt(&program.text("f")) {
+            continue;
+        }
+        seen += 1;
+        let small = shrink(&program, |p| references(&p.text("f")).is_ok_and(|r| !r.is_empty()) && spoilt(&p.text("f")));
+        let text = small.text("f");
+        assert!(spoilt(&text) && text.lines().count() <= 11 && small.threads == 32 && !text.contains("layout") && !text.contains("scf.for"), "{text}");
+        assert!(small.types.iter().flat_map(|t| &t.shape).all(|e| *e <= 8 || !text.contains(&format!("{e}x"))), "{text}");
+    }
+    assert!(seen >= 5, "{seen}");
+}

@@ -1,0 +1,109 @@
+//! Subnormal numbers are numbers: arithmetic in f32 keeps them, and so do the conversions to bf16, on every architecture alike.
+#![allow(missing_docs)]
+
+use lanebook_kernels::judge::execute;
+use lanebook_kernels::{Assembler, try_kernel_text};
+use lanebook_replay::number::f32_to_bf16;
+use lanebook_replay::{Memory, Param};
+
+/// Architectures that the replay knows, one of each descriptor and text.
+const ARCHS: [&str; 12] = ["sm_75", "sm_80", "sm_90a", "sm_120a", "gfx908", "gfx942", "gfx950", "gfx1030", "gfx1100", "gfx1100.w64", "gfx1200", "gfx1250"];
+const ROWS: u32 = 8;
+const COLS: u32 = 128;
+
+/// A program of one operation on two tiles, and what it computes.
+struct Case {
+    op: &'static str,
+    operands: &'static str,
+    of: fn(f32, f32) -> f32,
+}
+
+const CASES: [Case; 6] = [
+    Case { op: "add", operands: "%x, %y", of: |x, y| x + y },
+    Case { op: "sub", operands: "%x, %y", of: |x, y| x - y },
+    Case { op: "mul", operands: "%x, %y", of: |x, y| x * y },
+    Case { op: "max", operands: "%x, %y", of: f32::max },
+    Case { op: "min", operands: "%x, %y", of: f32::min },
+    Case { op: "fma", operands: "%x, %y, %x", of: |x, y| x.mul_add(y, x) },
+];
+
+fn program(case: &Case, to: &str) -> String {
+    let tile = format!("tensor<{ROWS}x{COLS}xf32>");
+    let global = |element: &str| format!("memref<?x{COLS}x{element}, #gmem>");
+    let (value, cast) = match to {
+        "f32" => ("%r", String::new()),
+        _ => ("%n", format!("  %n = cast %r : {tile} -> tensor<{ROWS}x{COLS}x{to}>\n")),
+    };
+    format!(
+        "func @f(%X: {f32s} {{align = 16}}, %Y: {f32s} {{align = 16}}, %Z: {out} {{align = 16}}, %m: index {{div = {ROWS}}}) {{threads = 128}} {{
+  %x = tiled_load %X[%m, 0] : {f32s} -> {tile}
+  %y = tiled_load %Y[%m, 0] : {f32s} -> {tile}
+  %r = {op} {operands} : {tile}
+{cast}  tiled_store {value}, %Z[%m, 0] : tensor<{ROWS}x{COLS}x{to}> -> {out}
+}}
+",
+        f32s = global("f32"),
+        out = global(to),
+        op = case.op,
+        operands = case.operands,
+    )
+}
+
+/// Numbers around the least normal one, of both signs; every third is large enough that a product of two is subnormal.
+fn numbers(seed: u32) -> Vec<f32> {
+    let one = |i: u32| {
+        let bits = (i ^ seed).wrapping_mul(0x9e37_79b9).rotate_left(13).wrapping_mul(0x85eb_ca6b);
+        let magnitude = if i.is_multiple_of(3) { 0x1f80_0000 | bits & 0xff_ffff } else { bits & 0x00ff_ffff };
+        f32::from_bits(bits & 0x8000_0000 | magnitude)
+    };
+    (0..ROWS * COLS).map(one).collect()
+}
+
+/// How many elements are wrong, and how many of the results are subnormal.
+fn wrong(arch: &str, text: &str, case: &Case, to: &str) -> (usize, usize) {
+    let (x, y) = (numbers(1), numbers(0x5bd1_e995));
+    let bytes = |values: &[f32]| values.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>();
+    let mut memory = Memory::new();
+    let size = if to == "f32" { 4 } else { 2 };
+    let ids = [memory.add("X", bytes(&x)), memory.add("Y", bytes(&y)), memory.add("Z", vec![0xaa; x.len() * size])];
+    let params = ids.iter().flat_map(|id| [Param::Buffer(*id), Param::U32(ROWS)]).chain([Param::U32(0)]).collect();
+    execute(arch, text, 128, params, &mut memory).unwrap_or_else(|f| panic!("{arch} {}: {f:?}\n{text}", case.op));
+    let wanted: Vec<f32> = x.iter().zip(&y).map(|(x, y)| (case.of)(*x, *y)).collect();
+    let said = |v: f32| if to == "f32" { v.to_le_bytes().to_vec() } else { f32_to_bf16(v).to_le_bytes().to_vec() };
+    let off = wanted.iter().zip(memory.bytes(ids[2]).chunks(size)).filter(|(want, got)| said(**want) != *got).count();
+    (off, wanted.iter().filter(|v| v.is_subnormal()).count())
+}
+
+#[test]
+fn arithmetic_keeps_subnormal_numbers_on_every_architecture() {
+    for arch in ARCHS {
+        let (target, wave) = arch.strip_suffix(".w64").map_or((arch, ""), |target| (target, "+wavefrontsize64"));
+        for (case, to) in CASES.iter().flat_map(|case| [(case, "f32"), (case, "bf16")]) {
+            if (arch, to) == ("sm_75", "bf16") {
+                continue; // it has no bf16
+            }
+            let text = try_kernel_text(&program(case, to), arch).unwrap_or_else(|e| panic!("{arch} {}: {e}", case.op));
+            if to == "f32" {
+                Assembler::of(arch).assemble_with(&text, target, wave).unwrap_or_else(|said| panic!("{arch}: {said}\n{text}"));
+            }
+            assert!(!text.contains(".ftz"), "{arch}\n{text}");
+            let (off, subnormal) = wrong(arch, &text, case, to);
+            assert!(off == 0 && subnormal > 100, "{arch} {} {to}: {off} wrong, {subnormal} subnormal\n{text}", case.op);
+        }
+    }
+}
+
+#[test]
+fn a_descriptor_that_flushes_is_seen() {
+    for arch in ["gfx908", "gfx942", "gfx1030", "gfx1100", "gfx1200", "gfx1250"] {
+        let text = try_kernel_text(&program(&CASES[0], "f32"), arch).expect("a text");
+        for mode in ["0", "1", "2"] {
+            let flushing = text.replace(".amdhsa_float_denorm_mode_32 3", &format!(".amdhsa_float_denorm_mode_32 {mode}"));
+            assert_ne!(text, flushing);
+            assert!(wrong(arch, &flushing, &CASES[0], "f32").0 > 100, "{arch} {mode}");
+        }
+        // Without the line it is as if it said 0.
+        let silent = text.replace("        .amdhsa_float_denorm_mode_32 3\n", "");
+        assert!(wrong(arch, &silent, &CASES[0], "f32").0 > 100, "{arch}");
+    }
+}
