@@ -12,7 +12,7 @@ use super::program::{Def, Program};
 use super::storage::Mark;
 use super::types::{Encoding, Type};
 use crate::rewrite::{Bound, Graph, RunError, Terms, TileMake, View, Work};
-use lanebook_tables::{IndexOp, LayoutTrait, OpDecl, OpRole, Word};
+use lanebook_tables::{IndexOp, LayoutTrait, OpDecl, Word};
 
 /// A node of the graph.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -102,33 +102,6 @@ impl<'p, 's, 't> TileGraph<'p, 's, 't> {
     fn unpinned(&self, x: Op, y: Op) -> bool {
         let reads = self.decl(y).is_none_or(|decl| decl.reads);
         !(self.program.is_pinned(y, x) || reads && self.program.is_overwritten(y, x))
-    }
-    /// The load from memory to registers that a tile comes from, through nothing but elementwise operations on it and on constants, each
-    /// read once.
-    fn load_of(&self, tile: Value) -> Option<Op> {
-        let program = &*self.program;
-        let mut at = tile;
-        loop {
-            if program.uses(at).nth(1).is_some() || program.type_of(at).is_memory() {
-                return None;
-            }
-            let op = program.def_op(at)?;
-            match program.role(op) {
-                OpRole::Load => {
-                    let from = program.type_of(program.operand(op, 0)?);
-                    return (from.is_memory() || from.is_kept()).then_some(op);
-                }
-                OpRole::Elementwise => {
-                    let constant = |value: &Value| program.constant(*value).is_some();
-                    let mut others = program.operands(op).filter(|value| !constant(value));
-                    at = others.next()?;
-                    if others.next().is_some() {
-                        return None;
-                    }
-                }
-                _ => return None,
-            }
-        }
     }
     /// Bits of a tile's element; what has no element type of its own is a tile of pointers.
     fn element_bits(&self, ty: &Type) -> u16 {
@@ -273,16 +246,9 @@ impl Terms for TileGraph<'_, '_, '_> {
                 (Some(Bound::Node(x)), Some(Bound::Node(y))) => self.op_of(*x).zip(self.op_of(*y)).is_some_and(|(x, y)| self.unpinned(x, y)),
                 _ => false,
             },
-            Word::Loaded => match (args.first(), args.get(1)) {
-                (Some(Bound::Node(c)), Some(Bound::Node(Node::Value(x)))) => {
-                    self.op_of(*c).zip(self.load_of(*x)).is_some_and(|(c, load)| self.unpinned(c, load))
-                }
+            Word::Narrower => match (a.filter(Type::is_tile), b.filter(Type::is_tile)) {
+                (Some(a), Some(b)) => self.element_bits(&a) < self.element_bits(&b),
                 _ => false,
-            },
-            Word::NoWider => match (a.filter(Type::is_tile), b.filter(Type::is_tile)) {
-                (Some(a), Some(b)) => self.element_bits(&a) <= self.element_bits(&b),
-                // A number has no layout, and of a type that is left out nothing is known.
-                _ => true,
             },
             Word::InRegisters => a.is_some_and(|ty| ty.is_tile() && !ty.is_memory()),
             Word::InMemory => a.is_some_and(|ty| ty.is_memory()),

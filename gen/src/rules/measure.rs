@@ -7,12 +7,15 @@
 //! 2. If both weights are the same function: *constants outward*. Both sides have the same size (number of words and
 //!    slots), and the sum, over words with a constant argument, of the size of their other argument grows.
 //!
+//! Rewriting runs phase by phase, so a phase of tile rules may have a measure of its own.
+//!
 //! Both parts decrease in any context: weights are strictly monotone, and a context sees only the size, which 2 keeps.
 use super::RuleModel;
 use super::rule::CompiledRule;
 use super::schema::{MeasureEntry, MeasureFile};
 use super::tree::{self, Head, Tree};
 use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::source::Span;
 use crate::spanned::Spanned;
 use crate::suggest::remedy;
 use lanebook_tables::{IndexOp, Language};
@@ -23,9 +26,21 @@ use std::collections::BTreeMap;
 pub struct Measures {
     index: BTreeMap<IndexOp, (i64, i64)>,
     tile: Vec<Spanned<MeasureEntry>>,
+    /// Of phases that have a measure of their own.
+    phases: BTreeMap<u8, Phase>,
 }
 
-pub(super) fn resolve(file: MeasureFile, diags: &mut Diagnostics) -> Measures {
+/// What operations count in one phase.
+#[derive(Debug)]
+struct Phase {
+    others: (i64, i64),
+    tile: Vec<Spanned<MeasureEntry>>,
+}
+
+/// What operations count that no entry lists.
+const PLAIN: (i64, i64) = (1, 1);
+
+pub(super) fn resolve(file: MeasureFile, phases: &[String], diags: &mut Diagnostics) -> Measures {
     let mut index = BTreeMap::new();
     for entry in &file.index {
         match IndexOp::ALL.into_iter().find(|op| op.name() == entry.word.value) {
@@ -43,20 +58,37 @@ pub(super) fn resolve(file: MeasureFile, diags: &mut Diagnostics) -> Measures {
         }
     }
     grow(&file.index, diags);
-    Measures { index, ..of_tile(file.tile, diags) }
+    let mut own = BTreeMap::new();
+    for entry in file.phases {
+        let Some(phase) = phases.iter().position(|name| *name == entry.phase.value).and_then(|at| u8::try_from(at).ok()) else {
+            let help = remedy(&entry.phase, phases.iter().map(String::as_str), "rules/passes.ron lists the phases");
+            diags.push(Diagnostic::at(entry.phase.span, format!("unknown phase `{}`", entry.phase.value)).help(help));
+            continue;
+        };
+        grow(&entry.tile, diags);
+        grows(entry.others.value, entry.others.span, diags);
+        if own.insert(phase, Phase { others: entry.others.value, tile: entry.tile }).is_some() {
+            diags.push(Diagnostic::at(entry.phase.span, format!("phase `{}` has two measures", entry.phase.value)).help("keep one"));
+        }
+    }
+    Measures { index, phases: own, ..of_tile(file.tile, diags) }
 }
 
 /// What operations count, nothing else.
 pub(super) fn of_tile(tile: Vec<Spanned<MeasureEntry>>, diags: &mut Diagnostics) -> Measures {
     grow(&tile, diags);
-    Measures { index: BTreeMap::new(), tile }
+    Measures { tile, ..Measures::default() }
 }
 
 fn grow(entries: &[Spanned<MeasureEntry>], diags: &mut Diagnostics) {
     for entry in entries {
-        if entry.factor < 1 || entry.offset < 0 {
-            diags.push(Diagnostic::at(entry.span, "a measure must grow with its arguments").help("factor at least 1, offset at least 0"));
-        }
+        grows((entry.factor, entry.offset), entry.span, diags);
+    }
+}
+
+fn grows((factor, offset): (i64, i64), span: Span, diags: &mut Diagnostics) {
+    if factor < 1 || offset < 0 {
+        diags.push(Diagnostic::at(span, "a measure must grow with its arguments").help("factor at least 1, offset at least 0"));
     }
 }
 
@@ -82,20 +114,29 @@ impl Linear {
     }
 }
 
+/// The measure of one phase.
 struct Scale<'a> {
     measures: &'a Measures,
+    others: (i64, i64),
+    tile: &'a [Spanned<MeasureEntry>],
     model: &'a RuleModel,
 }
 
-impl Scale<'_> {
+impl<'a> Scale<'a> {
+    fn new(measures: &'a Measures, phase: u8, model: &'a RuleModel) -> Self {
+        let own = measures.phases.get(&phase);
+        let (others, tile) = own.map_or((PLAIN, &measures.tile), |phase| (phase.others, &phase.tile));
+        Self { measures, others, tile, model }
+    }
     fn of(&self, head: Head) -> (i64, i64) {
         match head {
-            Head::Index(op) => self.measures.index.get(&op).copied().unwrap_or((1, 1)),
+            Head::Index(op) => self.measures.index.get(&op).copied().unwrap_or(PLAIN),
             Head::Tile(id) => {
-                let listed = self.measures.tile.iter().find(|entry| self.model.ops.named(&entry.word.value) == Some(id));
-                listed.map_or((1, 1), |entry| (entry.factor, entry.offset))
+                let listed = self.tile.iter().find(|entry| self.model.ops.named(&entry.word.value) == Some(id));
+                listed.map_or(self.others, |entry| (entry.factor, entry.offset))
             }
-            Head::Role(_) | Head::Inst(_) => (1, 1),
+            Head::Role(_) => self.others,
+            Head::Inst(_) => PLAIN,
         }
     }
     fn weight(&self, tree: &Tree) -> Linear {
@@ -147,8 +188,8 @@ fn decreases(rule: &CompiledRule, scale: &Scale<'_>) -> bool {
 
 /// Every index and tile rule decreases the measure.
 pub(super) fn check(model: &RuleModel, measures: &Measures, diags: &mut Diagnostics) {
-    let scale = Scale { measures, model };
     for rule in model.rules.iter().filter(|rule| rule.language != Language::Target) {
+        let scale = Scale::new(measures, rule.phase, model);
         if !decreases(rule, &scale) {
             let show = |tree: &Tree| {
                 let weight = scale.weight(tree);

@@ -83,7 +83,7 @@ impl RuleModel {
 pub fn compile(sources: &Sources, loaded: &Loaded, hw: &HwModel, diags: &mut Diagnostics) -> RuleModel {
     let mut model = RuleModel::default();
     let mut files = Vec::new();
-    let mut measures = Some(Measures::default());
+    let mut measures = Some(schema::MeasureFile::default());
     for &id in &loaded.rule_files {
         let mut reader = Reader { sources, id, diags };
         match sources.file(id).name.as_str() {
@@ -94,7 +94,7 @@ pub fn compile(sources: &Sources, loaded: &Loaded, hw: &HwModel, diags: &mut Dia
                 }
             }
             "rules/measure.ron" => {
-                measures = reader.file::<schema::MeasureFile>().map(|file| measure::resolve(file, diags));
+                measures = reader.file::<schema::MeasureFile>();
             }
             "rules/cost.ron" => model.weights = reader.file::<schema::Weights>().map(schema::Weights::value),
             "rules/anchors.ron" => model.anchors = reader.file().map(|file| anchors::resolve(file, hw, diags)).unwrap_or_default(),
@@ -137,8 +137,8 @@ pub fn compile(sources: &Sources, loaded: &Loaded, hw: &HwModel, diags: &mut Dia
     }
     rule::check_names(&model.rules, diags);
     anchors::check(&model.anchors, &model.ops, diags);
-    if let Some(measures) = &measures {
-        measure::check(&model, measures, diags);
+    if let Some(measures) = measures.map(|file| measure::resolve(file, &model.phases, diags)) {
+        measure::check(&model, &measures, diags);
     }
     overlap::check(&model, diags);
     model

@@ -127,12 +127,27 @@ pub enum StepEntry {
 }
 
 /// `rules/measure.ron`.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MeasureFile {
     /// Index words.
     pub index: Vec<Spanned<MeasureEntry>>,
     /// Tile operations; those not listed count (1, 1).
+    pub tile: Vec<Spanned<MeasureEntry>>,
+    /// Phases of tile rules with a measure of their own.
+    #[serde(default)]
+    pub phases: Vec<PhaseMeasure>,
+}
+
+/// What tile operations count in one phase.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename = "phase_measure")]
+pub struct PhaseMeasure {
+    /// The phase.
+    pub phase: Name,
+    /// Factor and offset of operations that are not listed.
+    pub others: Spanned<(i64, i64)>,
+    /// Those that count otherwise.
     pub tile: Vec<Spanned<MeasureEntry>>,
 }
 

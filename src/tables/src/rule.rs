@@ -256,16 +256,13 @@ pub enum Word {
     Unpinned,
     /// `(carried x e)`: the layout of x can be carried from the result of operation e to its first operand.
     Carried,
-    /// `(no_wider x y)`: an element of tile x has no more bits than one of tile y; a pointer has the most.
-    NoWider,
-    /// `(loaded c x)`: tile x is what a load from memory brings, or what elementwise operations make of that and of constants alone,
-    /// each read once, and the load is not pinned against the operation of c.
-    Loaded,
+    /// `(narrower x y)`: an element of tile x has fewer bits than one of tile y; a pointer has the most.
+    Narrower,
 }
 
 impl Word {
     /// Every word, in the order of their numbers.
-    pub const ALL: [Word; 21] = [
+    pub const ALL: [Word; 20] = [
         Word::IsConst,
         Word::NotConst,
         Word::PowerOfTwo,
@@ -285,8 +282,7 @@ impl Word {
         Word::InMemory,
         Word::Unpinned,
         Word::Carried,
-        Word::NoWider,
-        Word::Loaded,
+        Word::Narrower,
     ];
 
     /// How rules spell the word.
@@ -312,8 +308,7 @@ impl Word {
             Word::InMemory => "in_memory",
             Word::Unpinned => "unpinned",
             Word::Carried => "carried",
-            Word::NoWider => "no_wider",
-            Word::Loaded => "loaded",
+            Word::Narrower => "narrower",
         }
     }
 
@@ -332,8 +327,7 @@ impl Word {
             | Word::SameSpace
             | Word::Unpinned
             | Word::Carried
-            | Word::NoWider
-            | Word::Loaded => 2,
+            | Word::Narrower => 2,
             _ => 1,
         }
     }
@@ -341,7 +335,7 @@ impl Word {
     /// Whether the word speaks of tiles (`true`) or of index values.
     #[must_use]
     pub const fn of_tiles(self) -> bool {
-        matches!(self, Word::SameLayout | Word::SameSpace | Word::InRegisters | Word::InMemory | Word::Unpinned | Word::Carried | Word::NoWider | Word::Loaded)
+        matches!(self, Word::SameLayout | Word::SameSpace | Word::InRegisters | Word::InMemory | Word::Unpinned | Word::Carried | Word::Narrower)
     }
 }
 

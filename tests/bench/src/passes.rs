@@ -198,7 +198,7 @@ fn rules(room: &mut Room, work: &mut Nodes, text: &str, effort: Effort) -> (f64,
         let mut fuel = 10_000_000;
         let start = Instant::now();
         applied = 0;
-        for phase in ["push_conversions", "clean_conversions"] {
+        for phase in ["push_conversions", "clean_conversions", "sink_conversions"] {
             let phase = TABLES.rules.phase_named(phase).expect("a phase");
             let set = TABLES.rules.set(Language::Tile, None, phase).expect("it has rules");
             let mut work = Work::new(work.as_mut_view());

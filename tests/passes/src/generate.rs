@@ -116,6 +116,16 @@ impl Text {
                 self.line(depth, &format!("{new} = {op} {a}, {b} : {}", tile(layout)));
                 scope.tiles.push((new, layout));
             }
+            // Through elements of half the width, in a layout of their own.
+            4 if self.random.below(2) == 0 => {
+                let a = self.tile_in(scope, depth, layout);
+                let (half, moved, new, to) = (self.name(), self.name(), self.name(), self.layout());
+                let narrow = |layout: &str| tile(layout).replace("f32", "f16");
+                self.line(depth, &format!("{half} = cast {a} : {} -> {}", tile(layout), narrow(layout)));
+                self.line(depth, &format!("{moved} = convert_layout {half} : {} -> {}", narrow(layout), narrow(to)));
+                self.line(depth, &format!("{new} = cast {moved} : {} -> {}", narrow(to), tile(to)));
+                scope.tiles.push((new, to));
+            }
             4 => {
                 let a = self.tile_in(scope, depth, layout);
                 let (new, op) = (self.name(), self.pick(&["exp", "neg", "log"]));

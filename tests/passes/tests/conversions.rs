@@ -303,9 +303,15 @@ fn a_conversion_stays_behind_a_narrowing_cast() {
     const WX: &str = "tensor<64x64xf32, #x>";
     const WY: &str = "tensor<64x64xf32, #y>";
     let source = "use %v : tensor<64x64xf32, #x>\n";
-    stays(&format!("{source}%n = cast %v : {WX} -> {X}\n%c = convert_layout %n : {X} -> {Y}\nuse %c : {Y}\n"));
+    becomes(
+        &format!("{source}%n = cast %v : {WX} -> {X}\n%c = convert_layout %n : {X} -> {Y}\nuse %c : {Y}\n"),
+        &format!("{source}%_0 = cast %v : {WX} -> {X}\n%c = convert_layout %_0 : {X} -> {Y}\nuse %c : {Y}\n"),
+    );
     // Also with arithmetic between: the sum is as wide as what is added, the cast is not.
-    stays(&format!("use %v, %w : {WX}, {WX}\n%s = add %v, %w : {WX}\n%n = cast %s : {WX} -> {X}\n%c = convert_layout %n : {X} -> {Y}\nuse %c : {Y}\n"));
+    let sum = |s: &str, n: &str| {
+        format!("use %v, %w : {WX}, {WX}\n{s} = add %v, %w : {WX}\n{n} = cast {s} : {WX} -> {X}\n%c = convert_layout {n} : {X} -> {Y}\nuse %c : {Y}\n")
+    };
+    becomes(&sum("%s", "%n"), &sum("%_0", "%_1"));
     becomes(
         &format!("use %h : {X}\n%s = cast %h : {X} -> {WX}\n%c = convert_layout %s : {WX} -> {WY}\nuse %c : {WY}\n"),
         &format!("use %h : {X}\n%_1 = convert_layout %h : {X} -> {Y}\n%c = cast %_1 : {Y} -> {WY}\nuse %c : {WY}\n"),
@@ -318,7 +324,10 @@ fn a_conversion_stays_behind_a_narrowing_cast() {
         assert!(!outcome.text.contains("convert_layout") && !outcome.text.contains("#x"), "{}", outcome.text);
     }
     // Not so if it is read by others.
-    stays(&format!(
-        "%l = tiled_load %p : memref<64x64xf32> -> {WX}\nuse %l : {WX}\n%n = cast %l : {WX} -> {X}\n%c = convert_layout %n : {X} -> {Y}\nuse %c : {Y}\n"
-    ));
+    let read = |n: &str| {
+        format!(
+            "%l = tiled_load %p : memref<64x64xf32> -> {WX}\nuse %l : {WX}\n{n} = cast %l : {WX} -> {X}\n%c = convert_layout {n} : {X} -> {Y}\nuse %c : {Y}\n"
+        )
+    };
+    becomes(&read("%n"), &read("%_0"));
 }

@@ -159,7 +159,7 @@ fn every_application_of_a_rule_keeps_the_meaning() {
         with(&text, SNIPPET, |program| {
             let wanted = meanings(program);
             let name = format!("program {seed}");
-            for phase in ["clean_conversions", "push_conversions", "clean_conversions"] {
+            for phase in ["clean_conversions", "push_conversions", "clean_conversions", "sink_conversions"] {
                 let number = TABLES.rules.phase_named(phase).expect("a phase");
                 let set = TABLES.rules.set(Language::Tile, None, number).expect("rules");
                 let mut storage = Box::new(heapless::Vec::<Node, 8192>::new());
@@ -182,7 +182,17 @@ fn every_application_of_a_rule_keeps_the_meaning() {
     }
     println!("{judged} applications: {applied:?}");
     assert_eq!(applied.values().sum::<usize>(), judged);
-    for rule in ["convert_same", "convert_convert", "convert_constant", "push_met_convert", "push_into_load", "push_elementwise1", "push_elementwise2"] {
+    for rule in [
+        "convert_same",
+        "convert_convert",
+        "convert_constant",
+        "push_met_convert",
+        "push_into_load",
+        "push_elementwise1",
+        "push_elementwise2",
+        "sink_narrowing",
+        "sink_met",
+    ] {
         assert!(applied.contains_key(rule), "{rule} was never applied: {applied:?}");
     }
 }
