@@ -5,6 +5,7 @@ use crate::assign::{Inserted, Sunk, Workspace};
 use crate::emit::step::{LoopSpan, Pattern, Step, StepError, Steps, Virtual};
 use crate::emit::{Address, Advance, Context, EmitError, EmitPool, Held, Index, Kernel, Lists, Lookup, Param, TextError, Thrift, parameters};
 use crate::expr::{Arena, Choice, ExprError, ExprId, Node, Reg, SelectError, SelectScratch, Selector, SimplifyScratch, Variable};
+use crate::ir::contract::{Breach, check};
 use crate::ir::{Op, Program};
 use crate::place::place_moved;
 use crate::plan::{AllocPlan, ExchangePlan, FragmentPlan, GlobalPlan, LanePlan, Loser, MapPlan, MovePlan, Plan, PlanError, ProductPlan};
@@ -36,6 +37,8 @@ pub enum Error {
     },
     /// The program has no function to compile.
     NoFunction,
+    /// The program writes something that is not obeyed.
+    Contract(Breach),
 }
 
 impl Error {
@@ -64,6 +67,11 @@ impl Error {
 impl From<PlanError> for Error {
     fn from(e: PlanError) -> Self {
         Self::Plan(e)
+    }
+}
+impl From<Breach> for Error {
+    fn from(e: Breach) -> Self {
+        Self::Contract(e)
     }
 }
 impl From<EmitError> for Error {
@@ -378,7 +386,7 @@ struct Room<'s> {
     frame: Frame<'s>,
 }
 
-/// Chooses atoms and layouts for the first function of a program, and places its shared memory.
+/// Chooses atoms and layouts for the function of a program, and places its shared memory.
 ///
 /// Where two uses of a register tile want it distributed in different ways, the program gets a conversion that it did not have, marked by the
 /// attribute [`INSERTED`](crate::ir::words::INSERTED).
@@ -386,19 +394,19 @@ struct Room<'s> {
 /// # Errors
 /// Whatever keeps a plan from being made; the program is as it was.
 pub fn plan<'s>(tables: &Tables<'_>, arch: ArchId, program: &mut Program<'_, '_>, scratch: Scratch<'s>) -> Result<Planned<'s>, Error> {
-    let function = program.functions().next().ok_or(Error::NoFunction)?;
+    let function = accepted(program)?;
     let Scratch { mut workspace, pools, room } = scratch;
     let mut plan = pools.plan(arch);
     decide(tables, program, function, &mut plan, &mut workspace, &mut Inserted::default())?;
     Ok(Planned { plan, function, room })
 }
 
-/// Plans and emits the first function of a program; it may get conversions, as in [`plan`].
+/// Plans and emits the function of a program; it may get conversions, as in [`plan`].
 ///
 /// # Errors
 /// Whatever keeps the plan or the emission from being made; the program is as it was.
 pub fn compile<'s>(tables: &Tables<'_>, arch: ArchId, program: &mut Program<'_, '_>, mut scratch: Scratch<'s>) -> Result<Compiled<'s>, Error> {
-    let function = program.functions().next().ok_or(Error::NoFunction)?;
+    let function = accepted(program)?;
     let mut plan = scratch.pools.plan(arch);
     let mut inserted = Inserted::default();
     decide(tables, program, function, &mut plan, &mut scratch.workspace, &mut inserted)?;
@@ -411,6 +419,13 @@ pub fn compile<'s>(tables: &Tables<'_>, arch: ArchId, program: &mut Program<'_, 
     };
     let usage = filled.inspect_err(|_| inserted.take_back(program))?;
     Ok(Compiled { plan, steps: scratch.room.steps, patterns: scratch.room.patterns, params: scratch.room.params, usage, function })
+}
+
+/// The function of a program of which everything is obeyed.
+fn accepted(program: &Program<'_, '_>) -> Result<Op, Error> {
+    let function = program.functions().next().ok_or(Error::NoFunction)?;
+    check(program, function)?;
+    Ok(function)
 }
 
 /// Chooses and places. Where two uses of a tile want it distributed in different ways, a conversion is put between them.

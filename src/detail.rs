@@ -5,7 +5,8 @@
 
 use crate::compile::Error;
 use crate::emit::EmitError;
-use crate::ir::{ErrorKind, Op};
+use crate::ir::contract::{At, Breach, BreachKind, Side};
+use crate::ir::{ErrorKind, Op, Place};
 use crate::plan::PlanError;
 
 /// An error as numbers.
@@ -30,6 +31,8 @@ pub enum Stage {
     Text,
     /// There is no function.
     NoFunction,
+    /// Something that is not obeyed: the detail is [`of_breach`]'s; and where it is written.
+    Contract(Detail, Place),
 }
 
 /// The parts of an error of compiling.
@@ -42,6 +45,7 @@ pub fn of_compile(e: Error) -> Stage {
         Error::Capacity { pool, capacity, op } => Stage::Emit(Detail { op, ..of_emit(EmitError::Capacity { pool, capacity }) }),
         Error::Text(_) => Stage::Text,
         Error::NoFunction => Stage::NoFunction,
+        Error::Contract(Breach { kind, at }) => Stage::Contract(Detail { op: at.op, ..of_breach(kind) }, at),
     }
 }
 
@@ -151,6 +155,49 @@ details! {
     10 Constant(op) at op => [];
 }
 
+details! {
+    /// What of a program is not in the contract.
+    of_breach,
+    /// Numbers and names of what can be outside of the contract.
+    CONTRACT of BreachKind:
+    1 Operation => [];
+    2 Undeclared => [];
+    3 Outside => [];
+    4 Function => [];
+    5 Region => [];
+    6 Attr => [];
+    7 AttrTwice => [];
+    8 AttrForm {} => [];
+    9 AttrRange { value } => [value];
+    10 AttrShape {} => [];
+    11 AttrMissing { attr } => [attr];
+    12 Count { side, least, most, found } => [place(side, found), least, most];
+    13 Kind { at, want, found } => [place_of(at), want, found];
+    14 Rank { at, least, found } => [place_of(at), least, found];
+    15 Element { at } => [place_of(at)];
+    16 Subscripts { operand, needed, found } => [operand, needed, found];
+    17 Subscript { operand, number } => [operand, number];
+    18 Layout { at, found, obeyed } => [place_of(at), found, obeyed];
+    19 LayoutTwice => [];
+    20 LayoutName => [];
+    21 Literal { bits } => [bits];
+    22 NoContract => [];
+}
+
+/// Operands from 0, results from 1,000, arguments from 2,000.
+const fn place(side: Side, number: u16) -> u32 {
+    let first = match side {
+        Side::Operand => 0,
+        Side::Result => 1_000,
+        Side::Argument => 2_000,
+    };
+    first + number as u32
+}
+
+const fn place_of(at: At) -> u32 {
+    place(at.side, at.number as u16)
+}
+
 /// The first of them, zeros behind.
 fn three(numbers: &[i64]) -> [i64; 3] {
     let mut out = [0; 3];
@@ -165,7 +212,7 @@ fn wide(n: u64) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{EMIT, IR, PLAN};
+    use super::{CONTRACT, EMIT, IR, PLAN};
     use std::collections::BTreeSet;
     use std::string::String;
     use std::vec::Vec;
@@ -181,7 +228,7 @@ mod tests {
 
     #[test]
     fn every_variant_has_a_number_that_the_header_describes() {
-        for (heading, list) in [("for LB_PARSE and LB_VERIFY:", IR), ("LB_PLAN:", PLAN), ("LB_EMIT:", EMIT)] {
+        for (heading, list) in [("for LB_PARSE and LB_VERIFY:", IR), ("LB_PLAN:", PLAN), ("LB_EMIT:", EMIT), ("LB_CONTRACT:", CONTRACT)] {
             let numbers: BTreeSet<u32> = list.iter().map(|(number, _)| *number).collect();
             assert_eq!(numbers.len(), list.len(), "{heading} a number twice");
             assert!(!numbers.contains(&0), "{heading} 0 is no error");

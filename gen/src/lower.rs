@@ -21,6 +21,8 @@ pub struct RulePart {
     pub weights: t::Weights,
     /// How passes give layouts to operations.
     pub anchors: t::Anchors<'static>,
+    /// What `compile` takes.
+    pub contract: t::Contract<'static>,
     /// Operation names and aliases.
     pub op_names: t::NameMap<'static>,
 }
@@ -78,6 +80,7 @@ pub fn lower(model: &HwModel, rules: &RulePart) -> t::Tables<'static> {
         units: crate::lower_units::units(model),
         weights: rules.weights,
         anchors: rules.anchors,
+        contract: rules.contract,
         arch_names: named(&model.arch_names),
         atom_names: named(&model.atom_names),
         dtype_names: named(&model.dtype_names),
@@ -407,6 +410,7 @@ impl RulePart {
             shared_align: 0,
         },
         anchors: t::Anchors::EMPTY,
+        contract: t::Contract::EMPTY,
         op_names: t::NameMap::EMPTY,
     };
 }

@@ -71,6 +71,7 @@ pub fn lean(tables: &t::Tables<'static>) -> t::Tables<'static> {
         tags: &[],
         sources: &[],
         anchors: t::Anchors::EMPTY,
+        contract: crate::rules::contract::lean(&tables.contract),
         atom_names: t::NameMap::EMPTY,
         ..chosen
     }

@@ -337,12 +337,13 @@ fn is_integer(program: &Program<'_, '_>, ty: &Type) -> bool {
 fn number(program: &Program<'_, '_>, literal: Literal) -> Option<i64> {
     match literal {
         Literal::Int(value) => Some(value),
+        Literal::Hex(value) => Some(value as i64),
         Literal::Word(name) => match program.text(name) {
             "true" => Some(1),
             "false" => Some(0),
             _ => None,
         },
-        Literal::Decimal { .. } => None,
+        Literal::Decimal { .. } | Literal::MinusZero => None,
     }
 }
 

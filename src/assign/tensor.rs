@@ -18,7 +18,7 @@ impl Chooser<'_, '_, '_, '_> {
     /// stored before each product, unless that begins with zeros, and fetched behind it.
     pub(super) fn accumulator_home(&self, product: Op) -> Option<Home> {
         let program = self.program;
-        let zero = |value: Value| program.constant(value).and_then(crate::ir::Literal::to_f64) == Some(0.0);
+        let zero = |value: Value| program.constant(value).is_some_and(crate::ir::Literal::is_zero);
         let (c, d) = (program.operand(product, 2)?, program.result(product, 0)?);
         let carried = || {
             let Def::Argument(block, number) = program.def(c) else { return None };

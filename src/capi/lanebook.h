@@ -49,7 +49,8 @@ enum lb_code {
     LB_LAYOUT_TEXT = 13,  /* the layout cannot be read; line and column say where */
     LB_LAYOUT_APPLY = 14, /* the coordinate is out of range, or the number of coordinates is wrong */
     LB_AXIS = 15,         /* no axis has this name */
-    LB_ROOM = 16          /* numbers = how many there are, how many there is room for */
+    LB_ROOM = 16,         /* numbers = how many there are, how many there is room for */
+    LB_CONTRACT = 17      /* the program writes something that is not obeyed: detail below */
 };
 
 /* What went wrong, and where in the text. Every field is written by every call that is given one (0 where it says nothing).
@@ -70,6 +71,13 @@ enum lb_code {
  * scales; columns there are), 17 lanes of tensor memory that no warp reaches (warps; warps that reach all).
  * LB_EMIT: 1 steps or registers, 2 expressions, 3 simplification, 4 selection, 5 room (capacity), 6 unplanned operation,
  * 7 index, 8 carried value, 9 no rules, 10 constant.
+ * LB_CONTRACT: 1 operation that is not compiled, 2 undeclared operation, 3 operation outside of the function, 4 second function,
+ * 5 region, 6 attribute that the operation has not, 7 attribute twice, 8 form of an attribute's value, 9 range of an attribute's
+ * value (value), 10 attribute that says nothing with these shapes, 11 missing attribute (its number), 12 count
+ * (found; least; most), 13 kind (where; bits of what can stand there; bits of what does), 14 dimensions (where; least; found), 15
+ * elements (where), 16 subscripts (operand; needed; found), 17 subscript (operand; which), 18 written layout (where; bit of its
+ * notation; bits of those that are obeyed), 19 layout twice, 20 undefined name of a layout, 21 number that the type does not hold
+ * (bits), 22 tables without a contract. Where: operands from 0, results from 1000, arguments from 2000; so is what 12 found.
  * A detail is never 0 with these codes, and its number is never reused. */
 typedef struct lb_error {
     uint32_t code;   /* enum lb_code */

@@ -180,7 +180,7 @@ fn room(program: &Program<'_, '_>, plan: &Plan<'_>, p: &ProductPlan, (memory, ob
 
 /// Whether C begins with zeros or is stored, nothing but the product reads it while a loop carries it, and the value that is loaded is what becomes of it.
 fn stays(program: &Program<'_, '_>, op: Op, place: &InTensor) -> bool {
-    let zero = |v: Value| program.constant(v).and_then(crate::ir::Literal::to_f64) == Some(0.0);
+    let zero = |v: Value| program.constant(v).is_some_and(crate::ir::Literal::is_zero);
     let (Some(c), Some(d)) = (program.operand(op, 2), program.result(op, 0)) else { return false };
     let Some(carrier) = place.carrier else { return (place.stored || zero(c)) && place.value == d };
     let Def::Argument(block, _) = program.def(c) else { return false };

@@ -4,7 +4,7 @@ use super::context::{Context, EmitError};
 use super::movement::register_class;
 use super::step::{Missing, Purpose, Slot, StepError, int};
 use crate::expr::Reg;
-use crate::ir::{Op, Value};
+use crate::ir::{Literal, Name, Op, Value};
 use crate::map::Fragment;
 use crate::plan::End;
 use lanebook_tables::{ClassId, Operand, RegisterKind};
@@ -130,7 +130,7 @@ impl Context<'_, '_, '_, '_> {
         self.hold(argument, reg)?;
         self.steps.purpose = Purpose::Fill;
         if let Some(literal) = self.program.constant(init) {
-            let bits = constant_bits(literal, self.dtype_of(argument)).ok_or(EmitError::Constant(op))?;
+            let bits = constant_bits(literal, self.dtype_of(argument), |name| self.program.text(name)).ok_or(EmitError::Constant(op))?;
             return self.fill(reg, bits);
         }
         let from = self.tile_of(op, init)?;
@@ -219,7 +219,7 @@ impl Context<'_, '_, '_, '_> {
 
     /// The bits of a register full of a constant tile.
     pub(super) fn constant_bits(&self, value: Value) -> Option<i64> {
-        constant_bits(self.program.constant(value)?, self.dtype_of(value))
+        constant_bits(self.program.constant(value)?, self.dtype_of(value), |name| self.program.text(name))
     }
 
     fn dtype_of(&self, value: Value) -> Option<&lanebook_tables::Dtype<'_>> {
@@ -227,12 +227,21 @@ impl Context<'_, '_, '_, '_> {
     }
 }
 
-/// The bits of a register full of a constant: zero in every type, other numbers in f32.
-fn constant_bits(literal: crate::ir::Literal, dtype: Option<&lanebook_tables::Dtype<'_>>) -> Option<i64> {
-    let value = literal.to_f64()?;
-    if value == 0.0 {
+/// The bits of a register full of a constant: zero in every type, other numbers in f32. `word`: the text of a word.
+fn constant_bits<'w>(literal: Literal, dtype: Option<&lanebook_tables::Dtype<'_>>, word: impl FnOnce(Name) -> &'w str) -> Option<i64> {
+    if literal.is_zero() {
         return Some(0);
     }
-    let single = dtype.is_some_and(|d| d.bits == 32 && d.kind == lanebook_tables::DtypeKind::Float);
-    if single { Some(i64::from((value as f32).to_bits())) } else { None }
+    dtype.filter(|d| d.bits == 32 && d.kind == lanebook_tables::DtypeKind::Float)?;
+    let value = match literal {
+        Literal::Hex(bits) => return u32::try_from(bits).ok().map(i64::from),
+        Literal::Word(name) => match word(name) {
+            "inf" => f32::INFINITY,
+            "-inf" => f32::NEG_INFINITY,
+            "nan" => f32::NAN,
+            _ => return None,
+        },
+        number => number.to_f64()? as f32,
+    };
+    Some(i64::from(value.to_bits()))
 }

@@ -13,13 +13,17 @@ pub enum Literal {
         /// Power of ten.
         exponent: i16,
     },
-    /// A word: `true`, `false`, `inf`, `nan`.
+    /// Zero with a sign, `-0.0`.
+    MinusZero,
+    /// Hexadecimal digits, `0xFF800000`: an integer; of a float, its bits.
+    Hex(u64),
+    /// A word: `true`, `false`, `inf`, `-inf`, `nan`.
     Word(Name),
 }
 
 impl Literal {
     /// The number as a double, correctly rounded for up to 15 digits and exponents within +-22.
-    /// `None` for a word.
+    /// `None` for a word, and for hexadecimal digits other than 0, whose meaning depends on the type.
     #[must_use]
     pub fn to_f64(self) -> Option<f64> {
         match self {
@@ -32,14 +36,23 @@ impl Literal {
                 let digits = digits as f64;
                 Some(if exponent < 0 { digits / scale } else { digits * scale })
             }
-            Self::Word(_) => None,
+            Self::MinusZero => Some(-0.0),
+            Self::Hex(0) => Some(0.0),
+            Self::Hex(_) | Self::Word(_) => None,
         }
+    }
+    /// Whether it is zero without a sign.
+    #[must_use]
+    pub const fn is_zero(self) -> bool {
+        matches!(self, Self::Int(0) | Self::Decimal { digits: 0, .. } | Self::Hex(0))
     }
     /// The integer; a decimal counts when it is whole and zero (`0.0`).
     #[must_use]
     pub const fn to_int(self) -> Option<i64> {
         match self {
             Self::Int(value) | Self::Decimal { digits: value @ 0, .. } => Some(value),
+            Self::MinusZero => Some(0),
+            Self::Hex(value) => Some(value as i64),
             Self::Decimal { .. } | Self::Word(_) => None,
         }
     }

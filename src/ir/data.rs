@@ -126,6 +126,8 @@ pub(crate) enum AttrKind {
     Unit,
     Int,
     Decimal,
+    MinusZero,
+    Hex,
     LiteralWord,
     Str,
     Word,

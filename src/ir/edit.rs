@@ -286,6 +286,8 @@ impl Program<'_, '_> {
         let (kind, bits, extra) = match literal {
             Literal::Int(value) => (AttrKind::Int, payload(value), 0),
             Literal::Decimal { digits, exponent } => (AttrKind::Decimal, payload(digits), exponent),
+            Literal::MinusZero => (AttrKind::MinusZero, payload(0), 0),
+            Literal::Hex(value) => (AttrKind::Hex, payload(value as i64), 0),
             Literal::Word(name) => (AttrKind::LiteralWord, name.parts(), 0),
         };
         let cell = self.pools.add(AttrData { key: Name::EMPTY, next: None, ty: None, payload: bits, extra, kind, stamp: Stamp(0) })?;

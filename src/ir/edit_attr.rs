@@ -14,6 +14,8 @@ impl Program<'_, '_> {
             AttrValue::Int(value, ty) => (AttrKind::Int, payload(value), 0, ty),
             AttrValue::Number(Literal::Int(value), ty) => (AttrKind::Int, payload(value), 0, ty),
             AttrValue::Number(Literal::Decimal { digits, exponent }, ty) => (AttrKind::Decimal, payload(digits), exponent, ty),
+            AttrValue::Number(Literal::MinusZero, ty) => (AttrKind::MinusZero, payload(0), 0, ty),
+            AttrValue::Number(Literal::Hex(value), ty) => (AttrKind::Hex, payload(value as i64), 0, ty),
             AttrValue::Number(Literal::Word(name), ty) => (AttrKind::LiteralWord, name.parts(), 0, ty),
             AttrValue::Str(name) => (AttrKind::Str, name.parts(), 0, None),
             AttrValue::Word(name) => (AttrKind::Word, name.parts(), 0, None),

@@ -27,9 +27,11 @@
 //! | `print*` | program to text |
 //! | `graph` | the program as terms for the rule engine |
 //! | `verify*` | structure, dominance, signatures |
+//! | `contract` | what `compile` takes of a program |
 mod attr;
 mod builder;
 mod clone;
+pub mod contract;
 mod data;
 mod derived;
 pub mod edit;

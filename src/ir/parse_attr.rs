@@ -84,6 +84,8 @@ impl Parser<'_, '_, '_> {
                 let ty = if self.take_if(Lexeme::Char(b':')) { Some(self.parse_type()?) } else { None };
                 Ok(match literal {
                     Literal::Int(value) => AttrValue::Int(value, ty),
+                    Literal::Hex(value) => AttrValue::Int(value as i64, ty),
+                    Literal::MinusZero if token.kind == Lexeme::Integer => AttrValue::Int(0, ty),
                     other => AttrValue::Number(other, ty),
                 })
             }
@@ -149,11 +151,21 @@ impl Parser<'_, '_, '_> {
     pub fn literal(&self, token: Token) -> Result<Literal, Error> {
         let text = self.lexer.slice(token);
         match token.kind {
-            Lexeme::Integer => integer(text).map(Literal::Int).ok_or_else(|| self.fail(ErrorKind::NumberTooLarge, token)),
+            Lexeme::Integer => whole(text).ok_or_else(|| self.fail(ErrorKind::NumberTooLarge, token)),
             Lexeme::Number => decimal(text).ok_or_else(|| self.fail(ErrorKind::NumberTooLarge, token)),
             _ => Ok(Literal::Word(self.name(token)?)),
         }
     }
+}
+
+/// `-12` or `0xFF`; a sign before zero, or before hexadecimal digits, stays one.
+fn whole(text: &str) -> Option<Literal> {
+    let value = integer(text)?;
+    Some(match (value, text.as_bytes()) {
+        (0, [b'-', ..]) => Literal::MinusZero,
+        (_, [b'0', b'x', ..]) => Literal::Hex(value as u64),
+        _ => Literal::Int(value),
+    })
 }
 
 /// `-12.50e-3` as digits and a power of ten.
@@ -179,6 +191,9 @@ fn decimal(text: &str) -> Option<Literal> {
                 }
             }
         }
+    }
+    if negative && digits == 0 {
+        return Some(Literal::MinusZero);
     }
     Some(Literal::Decimal { digits: if negative { digits.checked_neg()? } else { digits }, exponent })
 }

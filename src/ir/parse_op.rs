@@ -11,6 +11,9 @@ use super::types::Type;
 use super::words;
 use lanebook_tables::{OpId, OpRole};
 
+/// The least float, as it is written.
+const MINUS_INF: &str = "-inf";
+
 /// Names left of `=`: each stands for so many results.
 pub(super) type Names = List<(Name, u16)>;
 
@@ -299,6 +302,7 @@ impl Parser<'_, '_, '_> {
                     self.operand_list(op, b')')?;
                 }
                 Lexeme::Word if literal_word => self.literal_word(op, at)?,
+                Lexeme::Char(b'-') if role == OpRole::Constant && self.minus_inf(at).is_some() => self.word_operand(op, self.minus_inf(at).unwrap_or(at))?,
                 Lexeme::Word if !typed && self.lexer.slice(at) == words::MASK => {
                     self.next();
                     self.set(op, words::MASK, AttrValue::Unit, at)?;
@@ -391,28 +395,37 @@ impl Parser<'_, '_, '_> {
         }
     }
     fn literal_word(&mut self, op: Op, token: Token) -> Result<(), Error> {
-        self.next();
         if self.lexer.slice(token) != "dense" {
-            let literal = self.literal(token)?;
-            let value = self.program.literal_value(literal);
-            let value = self.put(value, token)?;
-            let pushed = self.program.push_operand(op, value, UseKind::Main);
-            return self.put(pushed, token).map(|_| ());
+            return self.word_operand(op, token);
         }
+        self.next();
         self.take(Lexeme::Char(b'<'))?;
         let inner = self.peek();
-        if inner.kind == Lexeme::Word && matches!(self.lexer.slice(inner), "true" | "false") {
-            self.next();
-            let literal = self.literal(inner)?;
-            let value = self.program.literal_value(literal);
-            let value = self.put(value, inner)?;
-            let pushed = self.program.push_operand(op, value, UseKind::Main);
-            self.put(pushed, inner)?;
-        } else {
-            self.operand(op)?;
+        match self.minus_inf(inner) {
+            Some(word) => self.word_operand(op, word)?,
+            None if inner.kind == Lexeme::Word && matches!(self.lexer.slice(inner), "true" | "false" | "inf" | "nan") => self.word_operand(op, inner)?,
+            None => {
+                self.operand(op)?;
+            }
         }
         self.take(Lexeme::Char(b'>'))?;
         Ok(())
+    }
+    /// `-inf`, at its sign.
+    fn minus_inf(&self, sign: Token) -> Option<Token> {
+        let end = sign.start.saturating_add(MINUS_INF.len());
+        let word = Token { kind: Lexeme::Word, start: sign.start, end };
+        let ends = !matches!(self.lexer.byte(end), b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'.');
+        (self.lexer.slice(word) == MINUS_INF && ends).then_some(word)
+    }
+    /// A word as an operand; it comes next.
+    fn word_operand(&mut self, op: Op, token: Token) -> Result<(), Error> {
+        self.lexer.at = token.end;
+        let literal = self.literal(token)?;
+        let value = self.program.literal_value(literal);
+        let value = self.put(value, token)?;
+        let pushed = self.program.push_operand(op, value, UseKind::Main);
+        self.put(pushed, token).map(|_| ())
     }
     /// `affine_map<(d0) -> (d0 * 4)>`: up to its closing bracket.
     fn map_text(&mut self, token: Token) -> Result<Name, Error> {

@@ -10,6 +10,8 @@ use super::words;
 use core::fmt::{self, Write};
 use lanebook_tables::OpRole;
 
+const DIGITS: &str = "0123456789ABCDEF";
+
 /// What a client adds to the text: layouts behind handles, notes behind operations.
 pub trait Annotate {
     /// Writes the layout of an [`Encoding::Handle`](super::Encoding::Handle) or [`AttrValue::Handle`] in a notation.
@@ -298,9 +300,23 @@ impl Printer<'_, '_, '_> {
             Def::Argument(..) | Def::Nothing => self.name(value),
         }
     }
+    fn hexadecimal(&mut self, value: u64) -> fmt::Result {
+        self.put("0x")?;
+        let mut shift = value.checked_ilog2().unwrap_or(0) & !3;
+        loop {
+            let digit = (value.wrapping_shr(shift) & 15) as usize;
+            self.put(DIGITS.get(digit..digit.saturating_add(1)).unwrap_or(""))?;
+            match shift.checked_sub(4) {
+                Some(next) => shift = next,
+                None => return Ok(()),
+            }
+        }
+    }
     pub(super) fn literal(&mut self, literal: Literal) -> fmt::Result {
         match literal {
             Literal::Int(value) => integer(value, self.out),
+            Literal::MinusZero => self.put("-0.0"),
+            Literal::Hex(value) => self.hexadecimal(value),
             Literal::Word(name) => self.put(self.program.text(name)),
             Literal::Decimal { digits, exponent } => {
                 // Zeros after the point are written when there are few, so that 0.0 stays 0.0.

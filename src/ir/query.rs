@@ -36,6 +36,8 @@ impl<'t> Program<'_, 't> {
         match cell.kind {
             AttrKind::Int => Some(Literal::Int(number(cell.payload))),
             AttrKind::Decimal => Some(Literal::Decimal { digits: number(cell.payload), exponent: cell.extra }),
+            AttrKind::MinusZero => Some(Literal::MinusZero),
+            AttrKind::Hex => Some(Literal::Hex(number(cell.payload) as u64)),
             AttrKind::LiteralWord => Some(Literal::Word(name(cell.payload))),
             _ => None,
         }
@@ -123,6 +125,8 @@ impl<'t> Program<'_, 't> {
             AttrKind::Unit => AttrValue::Unit,
             AttrKind::Int => AttrValue::Int(number(data.payload), data.ty),
             AttrKind::Decimal => AttrValue::Number(Literal::Decimal { digits: number(data.payload), exponent: data.extra }, data.ty),
+            AttrKind::MinusZero => AttrValue::Number(Literal::MinusZero, data.ty),
+            AttrKind::Hex => AttrValue::Number(Literal::Hex(number(data.payload) as u64), data.ty),
             AttrKind::LiteralWord => AttrValue::Number(Literal::Word(name(data.payload)), data.ty),
             AttrKind::Str => AttrValue::Str(name(data.payload)),
             AttrKind::Word => AttrValue::Word(name(data.payload)),

@@ -53,7 +53,8 @@ plain_enums!(
     Accumulators,
     SubAxis,
     Bucket,
-    Family
+    Family,
+    Elements
 );
 
 /// Structs with public fields; all of them must be named.
@@ -73,7 +74,7 @@ macro_rules! structs {
     (@nothing $life:lifetime) => { "" };
 }
 structs! {
-    Tables<'_> { isas, archs, atoms, dtypes, ops, rules, accesses, tags, sources, units, weights, anchors, arch_names, atom_names, dtype_names, op_names }
+    Tables<'_> { isas, archs, atoms, dtypes, ops, rules, accesses, tags, sources, units, weights, anchors, contract, arch_names, atom_names, dtype_names, op_names }
     NameMap<'_> { key, displacements, ids }
     Isa<'_> {
         name, classes, tuples, prologue, param, param_block, param_separator, register_decl, shared_decl, shared_decl_dynamic, epilogue, label_suffix, comment, param_base,
@@ -153,6 +154,10 @@ structs! {
     LaneElements<'_> { isa, elements }
     ProductUnit<'_> { arch, accumulators, version, transposes, lane, scaled_lane, fills, most_warps, ops }
     TensorOps<'_> { alloc, product, load }
+    Contract<'_> { prefixes, memref_ranks, ops }
+    OpContract<'_> { compiled, refusal, instead, operands, results, arguments, attrs, does }
+    SlotContract<'_> { name, kinds, count, ranks, elements, layouts, attrs }
+    AttrContract<'_> { key, form, required, ranks, default, doc }
     CandidateRule { role, memory, axis, bucket, family, from, to, bulk, align_bytes }
     Weights {
         shared_transaction, tensor_cycle, register, instruction, address, global_segment, matrix_cycle, pad_kib, loop_trips, convert_byte, convert_elements, convert_bits, work_byte, load_byte, reduce_lane, reduce_warp, exchange_addresses, segment_bytes, shared_align,
@@ -186,6 +191,7 @@ enums! {
     Broadcast<'_> { Lanes(a, b, c, d), Blocks(a, b, c) }
     CondArg { Slot(a), Const(a) }
     FieldRole { Plain, Start, Pattern(a), Swizzle, Rows, Columns, Type(a), Major(a), Scale(a) }
+    AttrForm<'_> { Unit, Int(a, b), Power(a, b), Word(a), Text, Symbol, Ints(a), Layout(a) }
     BuildNode { Slot(a), Const(a, b), Fold(a, b), TrailingZeros, Low32, High32, Index(a, b), Inst(a, b), Tile(a) }
 }
 

@@ -28,6 +28,7 @@ pub fn lower(model: &RuleModel) -> RulePart {
         rules: rules(model),
         weights: model.weights.unwrap_or(RulePart::EMPTY.weights),
         anchors: super::anchors::lower(&model.anchors, &model.candidates),
+        contract: super::contract::lower(&model.contract, &model.ops),
         op_names: perfect(&model.ops.names.numbered().collect::<Vec<_>>()).leak(),
     }
 }

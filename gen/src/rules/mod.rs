@@ -10,6 +10,7 @@ pub mod anchors;
 pub mod beside;
 pub mod canonical;
 pub mod certificate;
+pub mod contract;
 pub mod does;
 pub mod lower;
 pub mod measure;
@@ -58,6 +59,8 @@ pub struct RuleModel {
     pub anchors: anchors::AnchorsFile,
     /// Candidates that operations have.
     pub candidates: Vec<anchors::CandidateEntry>,
+    /// What `compile` takes of the operations.
+    pub contract: contract::ContractFile,
     /// Certificates as committed.
     pub certificates: Vec<Certificate>,
 }
@@ -83,6 +86,7 @@ impl RuleModel {
 pub fn compile(sources: &Sources, loaded: &Loaded, hw: &HwModel, diags: &mut Diagnostics) -> RuleModel {
     let mut model = RuleModel::default();
     let mut files = Vec::new();
+    let mut contract: Option<contract::ContractFile> = Some(contract::ContractFile::default());
     let mut measures = Some(schema::MeasureFile::default());
     for &id in &loaded.rule_files {
         let mut reader = Reader { sources, id, diags };
@@ -99,6 +103,7 @@ pub fn compile(sources: &Sources, loaded: &Loaded, hw: &HwModel, diags: &mut Dia
             "rules/cost.ron" => model.weights = reader.file::<schema::Weights>().map(schema::Weights::value),
             "rules/anchors.ron" => model.anchors = reader.file().map(|file| anchors::resolve(file, hw, diags)).unwrap_or_default(),
             "rules/candidates.ron" => model.candidates = reader.file().map(|file| anchors::candidates(file, diags)).unwrap_or_default(),
+            contract::FILE => contract = reader.file(),
             certificate::FILE => model.certificates = reader.file().map(certificate::resolve).unwrap_or_default(),
             name => files.push((id, name.to_string())),
         }
@@ -137,6 +142,9 @@ pub fn compile(sources: &Sources, loaded: &Loaded, hw: &HwModel, diags: &mut Dia
     }
     rule::check_names(&model.rules, diags);
     anchors::check(&model.anchors, &model.ops, diags);
+    if let Some(file) = contract {
+        model.contract = contract::check(file, &model.ops, diags);
+    }
     if let Some(measures) = measures.map(|file| measure::resolve(file, &model.phases, diags)) {
         measure::check(&model, &measures, diags);
     }

@@ -43,6 +43,8 @@ pub enum Code {
     Axis = 15,
     /// There is no room for the answer; `numbers` are how many there are and how many there is room for.
     Room = 16,
+    /// The program writes something that is not obeyed.
+    Contract = 17,
 }
 
 /// What went wrong, and where in the text.
@@ -90,6 +92,7 @@ impl LbError {
             Stage::Emit(detail) => (Code::Emit, detail),
             Stage::Text => return Self::of(Code::Sink),
             Stage::NoFunction => return Self::of(Code::NoFunction),
+            Stage::Contract(detail, place) => return Self::of(Code::Contract).with(detail).at(place),
         };
         let error = Self::of(code).with(detail);
         detail.op.map_or(error, |op| error.at(program.place(op)))

@@ -9,6 +9,7 @@
 mod anchor;
 mod arch;
 mod atom;
+pub mod contract;
 mod list;
 mod matrix;
 mod name;
@@ -30,6 +31,7 @@ pub use atom::{
     Atom, AtomClass, AtomCost, AtomNote, CounterUse, Does, LaneXor, MatrixShape, Movement, OffsetField, OpWord, Operand, Operands, Piece, Role, Side, Source,
     Space, Status,
 };
+pub use contract::{AttrContract, AttrForm, Contract, Elements, OpContract, SlotContract};
 pub use list::{List, Name};
 pub use matrix::{Broadcast, FieldMove, MatrixMore, SharedOperand, TensorOperand};
 pub use name::NameMap;
@@ -111,6 +113,8 @@ pub struct Tables<'a> {
     pub weights: Weights,
     /// How passes give layouts to operations.
     pub anchors: Anchors<'a>,
+    /// What `compile` takes of the operations.
+    pub contract: Contract<'a>,
     /// Architecture names to [`ArchId`].
     pub arch_names: NameMap<'a>,
     /// Atom names to [`AtomId`].

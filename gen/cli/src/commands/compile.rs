@@ -39,17 +39,12 @@ pub fn run(args: &Compile, tables: &Tables<'_>) -> Result<(), Problems> {
     let mut program = ir::parse(storage.pools(), tables, &source.text, ir::Options::default()).map_err(|error| of_program(tables, &source, &error))?;
     ir::verify(&mut program).map_err(|error| of_program(tables, &source, &error))?;
     check_layouts(&program).map_err(|error| of_program(tables, &source, &error))?;
-    let findings = written::findings(&program, &source)?;
+    written::check(&program, &source)?;
     let mut room = Box::new(Room::new());
     let compiled = compile(tables, id, &mut program, room.scratch()).map_err(|error| of_compile(tables, arch, isa, &program, &source, &error))?;
-    let report = Report { tables, arch, isa, program: &program, compiled: &compiled, explain: args.explain, findings: &findings, lines: Lines::default() };
+    let report = Report { tables, arch, isa, program: &program, compiled: &compiled, explain: args.explain, lines: Lines::default() };
     let text = report.render(parts).map_err(|()| Problem::internal("the result cannot be written as text", "report this with the program"))?;
     output::write(args.output.as_deref(), &text)?;
-    if matches!(parts, Parts::Kernel | Parts::Program) {
-        for line in &findings {
-            eprintln!("warning: {}: {line}", source.name);
-        }
-    }
     Ok(())
 }
 
@@ -69,7 +64,7 @@ pub fn annotated(tables: &Tables<'_>, arch_name: &str, source: &Source) -> Resul
         ir::verify(&mut program).map_err(|error| of_program(tables, source, &error))?;
         let mut room = Box::new(Room::new());
         let compiled = compile(tables, id, &mut program, room.scratch()).map_err(|error| of_compile(tables, arch, isa, &program, source, &error))?;
-        let report = Report { tables, arch, isa, program: &program, compiled: &compiled, explain: false, findings: &[], lines: Lines::default() };
+        let report = Report { tables, arch, isa, program: &program, compiled: &compiled, explain: false, lines: Lines::default() };
         report.render(Parts::Program).map_err(|()| Problem::internal("the result cannot be written as text", "report this with the program").into())
     };
     made().map_err(first_line)

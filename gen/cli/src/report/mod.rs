@@ -3,6 +3,7 @@
 //! Everything is read from the plan and the steps; nothing is decided or estimated here.
 mod annotate;
 pub mod candidates;
+pub mod contract;
 mod decisions;
 pub mod declared;
 mod losers;
@@ -44,8 +45,6 @@ pub struct Report<'r> {
     pub compiled: &'r Compiled<'r>,
     /// Say why of every loser.
     pub explain: bool,
-    /// Written layouts that have no influence, one sentence each.
-    pub findings: &'r [String],
     /// Where the lines of its text end.
     pub lines: words::Lines,
 }
@@ -66,7 +65,6 @@ impl Report<'_> {
                 self.memory(),
                 self.registers(),
                 self.doubts(),
-                self.found(),
                 self.rejected(),
             ] {
                 if !section.is_empty() {
@@ -82,13 +80,5 @@ impl Report<'_> {
             self.compiled.write(self.tables, self.program, &mut out).map_err(|_| ())?;
         }
         Ok(out)
-    }
-
-    /// Remarks about what was written.
-    fn found(&self) -> String {
-        if self.findings.is_empty() {
-            return String::new();
-        }
-        format!("findings\n{}", self.findings.iter().map(|l| format!("  {l}\n")).collect::<String>())
     }
 }

@@ -41,7 +41,7 @@ fn excerpt(source: &Source, place: ir::Place, label: impl Into<String>) -> Optio
     Some(Excerpt { name: source.name.clone(), text, range: start..start + usize::from(place.len), label: label.into() })
 }
 
-fn at(problem: Problem, source: &Source, place: ir::Place, label: impl Into<String>) -> Problem {
+pub(super) fn at(problem: Problem, source: &Source, place: ir::Place, label: impl Into<String>) -> Problem {
     match excerpt(source, place, label) {
         Some(excerpt) => problem.at(excerpt),
         None => problem,
@@ -152,6 +152,7 @@ pub fn of_compile(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>, program: 
                 None => problem,
             }
         }
+        Error::Contract(breach) => super::contract::of_breach(tables, program, source, breach),
         Error::NoFunction => {
             Problem::refused(format!("{} has no function to compile", source.name), "write func @name(...) {threads = N} { ... }, see gen/cli/examples")
         }
