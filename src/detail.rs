@@ -182,6 +182,7 @@ details! {
     20 LayoutName => [];
     21 Literal { bits } => [bits];
     22 NoContract => [];
+    23 Yield => [];
 }
 
 /// Operands from 0, results from 1,000, arguments from 2,000.

@@ -28,7 +28,10 @@ pub(super) fn text<'p>(program: &'p Program<'_, '_>, value: Value) -> Option<&'p
 fn fragment(text: &str, shape: TileShape, wave: u8, warps: u8) -> Result<Fragment, Unwritable> {
     let layout: Layout = tirx::parse(text, &WellKnown, &mut NoSyms).map_err(|_| Unwritable::Unreadable)?;
     let view = layout.view();
-    if view.size_value().ok() != shape.row_count().checked_mul(shape.col_count()) || shape.grid.count() != 1 {
+    if shape.grid.count() != 1 {
+        return Err(Unwritable::Panels);
+    }
+    if view.size_value().ok() != shape.row_count().checked_mul(shape.col_count()) {
         return Err(Unwritable::Size);
     }
     if view.post != PostMap::None || !view.offset.is_empty() {

@@ -2,7 +2,8 @@
 //! descriptor can describe, and the descriptor.
 
 use super::choose::Chooser;
-use crate::ir::{Def, Op, Value};
+use super::held::text;
+use crate::ir::{Def, Op, Value, words};
 use crate::map::{SharedLayout, TileShape, log2_exact};
 use crate::plan::{InShared, PlanError, Product, Reject};
 use crate::unit::{Error, operand, swizzle, tensor};
@@ -80,10 +81,12 @@ impl<'t> Chooser<'_, 't, '_, '_> {
         let (mut value, mut transposed) = (value, false);
         let load = loop {
             let Def::Result(op, _) = self.program.def(value) else { return None };
-            if self.program.uses(value).count() != 1 {
+            // What the program says of the tile in registers, or of how it comes there, holds only if it comes there.
+            if self.program.uses(value).count() != 1 || text(self.program, value).is_some() {
                 return None;
             }
             match self.program.role(op) {
+                OpRole::Load if self.program.has_attr(op, words::MOVER) => return None,
                 OpRole::Load => break op,
                 OpRole::Transpose => {
                     transposed = !transposed;

@@ -77,7 +77,7 @@ enum lb_code {
  * (found; least; most), 13 kind (where; bits of what can stand there; bits of what does), 14 dimensions (where; least; found), 15
  * elements (where), 16 subscripts (operand; needed; found), 17 subscript (operand; which), 18 written layout (where; bit of its
  * notation; bits of those that are obeyed), 19 layout twice, 20 undefined name of a layout, 21 number that the type does not hold
- * (bits), 22 tables without a contract. Where: operands from 0, results from 1000, arguments from 2000; so is what 12 found.
+ * (bits), 22 tables without a contract, 23 loop without a yield. Where: operands from 0, results from 1000, arguments from 2000; so is what 12 found.
  * A detail is never 0 with these codes, and its number is never reused. */
 typedef struct lb_error {
     uint32_t code;   /* enum lb_code */

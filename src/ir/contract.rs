@@ -49,6 +49,8 @@ pub enum BreachKind {
     Function,
     /// A region, or blocks of a region, that the operation has not.
     Region,
+    /// The loop's body does not end with what it passes on.
+    Yield,
     /// No attribute of this operation has this key.
     Attr,
     /// The key, maybe with another prefix, is there twice.
@@ -241,6 +243,9 @@ impl<'t> Checked<'_, '_, 't> {
         let program = self.program;
         let declared = program.decl(self.op).map_or(0, |decl| usize::from(decl.regions));
         let single = program.regions(self.op).all(|region| program.blocks(region).nth(1).is_none());
+        if program.role(self.op) == OpRole::For && program.body(self.op).and_then(|body| program.terminator(body)).is_none() {
+            return Err(BreachKind::Yield);
+        }
         if single && program.regions(self.op).count() <= declared { Ok(()) } else { Err(BreachKind::Region) }
     }
 
@@ -387,15 +392,17 @@ impl<'t> Checked<'_, '_, 't> {
     fn slot(self, at: At, value: Value, rule: &SlotContract<'t>) -> Found {
         let program = self.program;
         let found = self.kinds(value);
+        // Arguments stand on lines of their own.
+        let name = if at.side == Side::Argument { program.value_data(value).map(|data| data.name) } else { None };
         if found & rule.kinds == 0 {
-            return Err((BreachKind::Kind { at, want: rule.kinds, found }, None));
+            return Err((BreachKind::Kind { at, want: rule.kinds, found }, name));
         }
         let ty = program.type_of(value);
         let tile = found & (kind::REGISTERS | kind::SHARED | kind::GLOBAL) != 0;
         let (least, most) = if found & kind::GLOBAL != 0 { program.tables().contract.memref_ranks } else { rule.ranks };
         let rank = u8::try_from(ty.shape.rank()).unwrap_or(u8::MAX);
         if tile && !(least..=most).contains(&rank) {
-            return Err((BreachKind::Rank { at, least, most, found: rank }, None));
+            return Err((BreachKind::Rank { at, least, most, found: rank }, name));
         }
         let bits = ty.dtype.and_then(|dtype| program.tables().dtype(dtype)).map_or(0, |dtype| dtype.bits);
         let elements = match rule.elements {
@@ -403,7 +410,7 @@ impl<'t> Checked<'_, '_, 't> {
             Elements::Words => bits == 32,
         };
         if tile && !elements {
-            return Err((BreachKind::Element { at, want: rule.elements }, None));
+            return Err((BreachKind::Element { at, want: rule.elements }, name));
         }
         if at.side != Side::Operand && tile {
             self.layout(at, &ty, rule.layouts)?;

@@ -305,7 +305,9 @@ impl Parser<'_, '_, '_> {
                 Lexeme::Char(b'-') if role == OpRole::Constant && self.minus_inf(at).is_some() => self.word_operand(op, self.minus_inf(at).unwrap_or(at))?,
                 Lexeme::Word if !typed && self.lexer.slice(at) == words::MASK => {
                     self.next();
-                    self.set(op, words::MASK, AttrValue::Unit, at)?;
+                    let key = self.name(at)?;
+                    let pushed = self.program.push_attr(op, key, AttrValue::Unit);
+                    self.put(pushed, at)?;
                 }
                 Lexeme::Word if self.lexer.slice(at) == "attributes" => self.attributes_word(op)?,
                 Lexeme::Word if !typed && self.lexer.byte(at.end) == b'<' && role == OpRole::Index => {

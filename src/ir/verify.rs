@@ -1,12 +1,13 @@
 //! Whether a program means something: structure and dominance here, signatures in `verify_types`.
 //!
 //! What is left out in the text (`...`) agrees with everything. The first error in text order is returned; its place is
-//! the operation's name in the source (line 0 for operations without text).
+//! the operation's name in the source (line 0 for operations without text), or the key of the attribute that is wrong.
 use super::data::OpData;
-use super::error::{Error, ErrorKind};
-use super::handle::{Block, Op, Value};
+use super::error::{Error, ErrorKind, Place};
+use super::handle::{Block, Name, Op, Value};
 use super::program::{Def, Program};
-use super::verify_types::signature;
+use super::verify_types::{has_wrong_promise, says_threads, signature};
+use super::words;
 use lanebook_tables::OpRole;
 
 /// Checks a program; numbers its operations on the way.
@@ -15,7 +16,9 @@ pub fn verify(program: &mut Program<'_, '_>) -> Result<(), Error> {
     let mut at = program.first(program.root());
     while let Some(op) = at {
         if let Err(kind) = operation(program, op) {
-            return Err(Error { kind, at: program.place(op) });
+            let key = if kind == ErrorKind::AttrValue { blamed(program, op) } else { None };
+            let at = key.map(|key| program.place_of(key)).filter(|at| at.line > 0);
+            return Err(Error { kind, at: at.map_or_else(|| program.place(op), |at| Place { op: Some(op), ..at }) });
         }
         at = program.following(op, None);
     }
@@ -71,6 +74,21 @@ impl Program<'_, '_> {
             }
         }
     }
+}
+
+/// The key of the attribute whose value is wrong.
+fn blamed(program: &Program<'_, '_>, op: Op) -> Option<Name> {
+    let key = |words: &[&str]| program.attrs(op).find(|attr| words.iter().any(|word| program.key_is(attr.key, word))).map(|attr| attr.key);
+    if program.role(op) != OpRole::Function {
+        return key(&[words::ORDER, words::AXIS]);
+    }
+    if !says_threads(program, op) {
+        return key(&[words::THREADS]);
+    }
+    program.parameters(op).find_map(|parameter| {
+        let wrong = has_wrong_promise(program, parameter)?;
+        program.value_attrs(parameter).find(|attr| program.key_is(attr.key, wrong)).map(|attr| attr.key)
+    })
 }
 
 fn operation(program: &Program<'_, '_>, op: Op) -> Result<(), ErrorKind> {

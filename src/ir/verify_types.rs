@@ -63,6 +63,21 @@ pub(super) fn signature(program: &Program<'_, '_>, op: Op, role: OpRole) -> Chec
     }
 }
 
+/// Whether a function's number of threads, if it says one, is a number that a block can have.
+pub(super) fn says_threads(program: &Program<'_, '_>, function: Op) -> bool {
+    matches!(program.attr(function, words::THREADS), None | Some(AttrValue::Int(1..=MAX_THREADS, _)))
+}
+
+/// What a parameter promises of itself that it cannot.
+pub(super) fn has_wrong_promise(program: &Program<'_, '_>, parameter: Value) -> Option<&'static str> {
+    let wrong = |(key, power): &(&str, bool)| match program.value_attr(parameter, key) {
+        None => false,
+        Some(AttrValue::Int(value, _)) => value <= 0 || (*power && value.count_ones() != 1),
+        Some(_) => true,
+    };
+    [(words::ALIGN, true), (words::STRIDE_DIV, false), (words::DIV, false)].into_iter().find(wrong).map(|(key, _)| key)
+}
+
 const fn small_slot(number: usize) -> u8 {
     if number > 255 { u8::MAX } else { number as u8 }
 }
@@ -341,18 +356,9 @@ impl Checked<'_, '_, '_> {
         if self.program.symbol(self.op).is_empty() {
             return Err(ErrorKind::AttrValue);
         }
-        match self.program.attr(self.op, words::THREADS) {
-            None | Some(AttrValue::Int(1..=MAX_THREADS, _)) => {}
-            Some(_) => return Err(ErrorKind::AttrValue),
-        }
-        for parameter in self.program.parameters(self.op) {
-            for (key, power) in [(words::ALIGN, true), (words::STRIDE_DIV, false), (words::DIV, false)] {
-                match self.program.value_attr(parameter, key) {
-                    None => {}
-                    Some(AttrValue::Int(value, _)) if value > 0 && (!power || value.count_ones() == 1) => {}
-                    Some(_) => return Err(ErrorKind::AttrValue),
-                }
-            }
+        let promised = |parameter| has_wrong_promise(self.program, parameter).is_none();
+        if !says_threads(self.program, self.op) || !self.program.parameters(self.op).all(promised) {
+            return Err(ErrorKind::AttrValue);
         }
         Ok(())
     }

@@ -128,6 +128,8 @@ pub enum Unwritable {
     Swizzle,
     /// Its padding does not stand behind powers of two of bytes.
     Padding,
+    /// An extent of a register tile is no power of two.
+    Panels,
 }
 
 /// Why no matrix atom takes a product with block scales.

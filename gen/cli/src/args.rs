@@ -71,6 +71,8 @@ pub enum Command {
     Rules(Rules),
     /// List the instruction forms of an architecture
     Atoms(Atoms),
+    /// Print what `compile` takes of each operation of the tile language
+    Ops(Ops),
     /// Draw a layout, or the operands of an instruction form
     Show(Show),
     /// Print an architecture's figures with their sources
@@ -241,6 +243,40 @@ pub struct Atoms {
     /// Operands, layouts and sources of each
     #[arg(long)]
     pub long: bool,
+}
+
+const OPS: &str = "\
+Examples:
+  lanebook ops                       all operations, a line each
+  lanebook ops reduce                operands, attributes, defaults, written layouts
+  lanebook ops --arch gfx942         for which element types it has instructions
+  lanebook ops mma --arch sm_90a --format json
+  lanebook ops --format markdown     the reference, rules/TILE.md";
+
+/// Arguments of `ops`.
+#[derive(Debug, Args)]
+#[command(after_help = OPS)]
+pub struct Ops {
+    /// One operation, by its name or another spelling of it
+    #[arg(value_name = "NAME")]
+    pub name: Option<String>,
+    /// Say what this architecture does with them (`lanebook arch` lists them)
+    #[arg(long, value_name = "ARCH")]
+    pub arch: Option<String>,
+    /// How to print them
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = OpsFormat::Text)]
+    pub format: OpsFormat,
+}
+
+/// Forms in which operations are printed.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OpsFormat {
+    /// For people
+    Text,
+    /// For scripts
+    Json,
+    /// The reference of the language
+    Markdown,
 }
 
 /// Memory spaces.

@@ -199,6 +199,7 @@ static TOY: Tables<'static> = Tables {
     units: lanebook_tables::Units::EMPTY,
     weights: WEIGHTS,
     anchors: lanebook_tables::Anchors::EMPTY,
+    contract: lanebook_tables::Contract::EMPTY,
     arch_names: NameMap::EMPTY,
     atom_names: NameMap::EMPTY,
     dtype_names: NameMap::EMPTY,

@@ -134,12 +134,12 @@ fn shapes() {
     inside("tiled_store %t, %w", 1, 1, K::OperandKind { operand: 1, want: Want::Memory });
     inside("%x = convert_layout %t : tensor<128x64xf16> -> tensor<64x128xf16>", 1, 6, extents(a, 0, d, 0, 128, 64));
     inside("%x = trans %t : tensor<128x64xf16> -> tensor<128x64xf16>", 1, 6, extents(a, 1, d, 0, 64, 128));
-    inside("%x = trans %t {order = [0, 0]} : tensor<128x64xf16> -> tensor<128x128xf16>", 1, 6, K::AttrValue);
-    inside("%x = trans %t {order = [0, 2]} : tensor<128x64xf16> -> tensor<128x64xf16>", 1, 6, K::AttrValue);
-    inside("%x = trans %t {order = 1} : tensor<128x64xf16> -> tensor<128x64xf16>", 1, 6, K::AttrValue);
+    inside("%x = trans %t {order = [0, 0]} : tensor<128x64xf16> -> tensor<128x128xf16>", 1, 16, K::AttrValue);
+    inside("%x = trans %t {order = [0, 2]} : tensor<128x64xf16> -> tensor<128x64xf16>", 1, 16, K::AttrValue);
+    inside("%x = trans %t {order = 1} : tensor<128x64xf16> -> tensor<128x64xf16>", 1, 16, K::AttrValue);
     inside("%x = reshape %t : tensor<128x64xf16> -> tensor<128x32xf16>", 1, 6, K::Elements { a: 8192, b: 4096 });
     inside("%x = reduce %t {axis = 1} : tensor<128x64xf16> -> tensor<64xf16>", 1, 6, extents(a, 0, d, 0, 128, 64));
-    inside("%x = reduce %t {axis = 2} : tensor<128x64xf16> -> tensor<64xf16>", 1, 6, K::AttrValue);
+    inside("%x = reduce %t {axis = 2} : tensor<128x64xf16> -> tensor<64xf16>", 1, 17, K::AttrValue);
     inside("%x = reduce %t : tensor<128x64xf16> -> tensor<128x64xf16>", 1, 6, K::Ranks { left: a, right: d, a: 2, b: 2 });
     inside("%x = broadcast %t : tensor<128x64xf16> -> tensor<128x32xf16>", 1, 6, extents(a, 1, d, 1, 64, 32));
     inside("%x = broadcast %t : tensor<128x64xf16> -> tensor<128xf16>", 1, 6, K::Ranks { left: a, right: d, a: 2, b: 1 });
@@ -206,11 +206,11 @@ fn regions() {
     inside("%a, %b = split %t : tensor<128x64xf16> -> tensor<128x32xf16>", 1, 10, K::Ranks { left: Slot::Operand(0), right: Slot::Result(0), a: 2, b: 2 });
     inside("func @g() {\n}", 1, 1, K::Misplaced);
     at("return", 1, 1, K::Misplaced);
-    at("func @f() {threads = 0} {\n}", 1, 1, K::AttrValue);
-    at("func @f() {threads = many} {\n}", 1, 1, K::AttrValue);
-    at("func @f(%a: memref<?xf16> {align = 12}) {\n}", 1, 1, K::AttrValue);
-    at("func @f(%a: index {div = 0}) {\n}", 1, 1, K::AttrValue);
-    at("func @f(%a: memref<?xf16> {stride_div = -8}) {\n}", 1, 1, K::AttrValue);
+    at("func @f() {threads = 0} {\n}", 1, 12, K::AttrValue);
+    at("func @f() {threads = many} {\n}", 1, 12, K::AttrValue);
+    at("func @f(%a: memref<?xf16> {align = 12}) {\n}", 1, 28, K::AttrValue);
+    at("func @f(%a: index {div = 0}) {\n}", 1, 21, K::AttrValue);
+    at("func @f(%a: memref<?xf16> {stride_div = -8}) {\n}", 1, 28, K::AttrValue);
     at("func @f(%a: memref<?xf16> {x = %a}) {\n}", 1, 32, got(Lexeme::AttrValue, Lexeme::ValueName));
 }
 

@@ -99,7 +99,7 @@ fn every_example_is_known() {
     for name in FOR_A_PASS {
         for arch in TABLES.archs {
             let why = try_kernel_text(&example(name), arch.name).expect_err(name);
-            assert!(why.starts_with("Plan("), "{name}, {}: {why}", arch.name);
+            assert!(why.starts_with("Contract("), "{name}, {}: {why}", arch.name);
         }
     }
     // Each line of refusals says something.

@@ -7,6 +7,7 @@ pub mod compile;
 mod diff;
 mod ids;
 mod new_arch;
+mod ops;
 mod opt;
 mod rules;
 mod show;
@@ -25,6 +26,7 @@ pub fn run(cli: Cli) -> Result<(), Problems> {
         Command::Opt(args) => opt::run(&args, &tables::of(folder)?),
         Command::Rules(args) => rules::run(&args, &tables::of(folder)?),
         Command::Atoms(args) => atoms::run(&args, &tables::of(folder)?),
+        Command::Ops(args) => ops::run(&args, &tables::of(folder)?),
         Command::Show(args) => show::run(&args, &tables::of(folder)?, cli.color),
         Command::Arch(args) => arch::run(&args, &tables::of(folder)?),
         Command::Check(args) => check::run(&args, folder),

@@ -100,6 +100,20 @@ fn this(contract: &OpContract<'_>, at: At) -> String {
     }
 }
 
+/// The value that is written behind a key, in words.
+pub fn value_behind(source: &Source, key: lanebook::ir::Place) -> String {
+    let end = (key.offset as usize).saturating_add(usize::from(key.len));
+    let rest = source.text.get(end..).unwrap_or("").trim_start_matches('"').trim_start();
+    let Some(rest) = rest.strip_prefix('=') else { return "there without a value".to_string() };
+    // Up to the comma or bracket that ends it.
+    let mut depth = 0i32;
+    let value = rest.split(|c: char| {
+        depth += i32::from("[({<".contains(c)) - i32::from("])>".contains(c));
+        c == '\n' || depth <= 0 && (c == ',' || c == '}')
+    });
+    format!("`{}`", value.into_iter().next().unwrap_or("").trim())
+}
+
 /// A breach of the contract, at its place in the text.
 pub fn of_breach(tables: &Tables<'_>, program: &Program<'_, '_>, source: &Source, breach: Breach) -> Problem {
     let place = breach.at;
@@ -132,9 +146,12 @@ pub fn of_breach(tables: &Tables<'_>, program: &Program<'_, '_>, source: &Source
             refused("a program for `compile` is one function, and this is a second one".into(), "compile each by itself".into(), String::new())
         }
         BreachKind::Region => refused(format!("`{name}` has a region, or blocks, that `compile` does not follow"), see, String::new()),
+        BreachKind::Yield => refused(format!("the body of `{name}` does not end with scf.yield"), "write `scf.yield` at its end, also where nothing is carried".into(), String::new()),
         BreachKind::Attr => {
             let keys: Vec<&str> = own.iter().chain(of_argument).map(|attr| attr.key).collect();
-            // A layout that is written as an attribute may belong to the type.
+            // A word, a symbol or a map before the operands is an attribute whose key is not written.
+            let bare = place.op.into_iter().flat_map(|op| program.attrs(op)).map(|attr| program.text(attr.key)).find(|key| !keys.contains(key));
+            let word = bare.filter(|key| place.op.and_then(|op| program.span(op)).is_some_and(|span| span.start == place.offset as usize && *key != word)).unwrap_or(word);
             let near = nearest(word, keys.iter().copied()).map_or_else(String::new, |near| format!("did you mean `{near}`? "));
             let has = if keys.is_empty() { "none".to_string() } else { keys.join(", ") };
             refused(
@@ -146,16 +163,13 @@ pub fn of_breach(tables: &Tables<'_>, program: &Program<'_, '_>, source: &Source
         BreachKind::AttrTwice => refused(format!("attribute `{word}` is written twice, maybe with another prefix"), "remove one of the two".into(), String::new()),
         BreachKind::AttrForm { attr } => match written(attr) {
             Some(attr) => {
-                let end = (place.offset as usize).saturating_add(usize::from(place.len));
-                let given: &str = source.text.get(end..).unwrap_or("");
-                let given = given.trim_start().strip_prefix('=').map_or("", |rest| rest.split([',', '}', '\n']).next().unwrap_or("").trim());
+                let given = value_behind(source, place);
                 let near = match attr.form {
-                    AttrForm::Word(words) => nearest(given.trim_matches('"'), words.iter().copied()).map_or_else(String::new, |near| format!("did you mean `{near}`? ")),
+                    AttrForm::Word(words) => nearest(given.trim_matches(['`', '"']), words.iter().copied()).map_or_else(String::new, |near| format!("did you mean `{near}`? ")),
                     _ => String::new(),
                 };
-                let what = if given.is_empty() { "no value".to_string() } else { format!("`{given}`") };
                 refused(
-                    format!("attribute `{}` of `{name}` cannot be {what}: it takes {}", attr.key, form(&attr.form)),
+                    format!("attribute `{}` of `{name}` cannot be {given}: it takes {}", attr.key, form(&attr.form)),
                     format!("{near}{}", attr.doc.text()),
                     String::new(),
                 )
@@ -188,14 +202,14 @@ pub fn of_breach(tables: &Tables<'_>, program: &Program<'_, '_>, source: &Source
             };
             let names: Vec<&str> = slots.iter().map(|slot| slot.name.text()).collect();
             let names = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
-            refused(format!("`{name}` has {} {}s{names}, {found} are written", between(least, most), side(of)), see, String::new())
+            refused(format!("{}s of `{name}`: {}{names}; {found} written", side(of), between(least, most)), see, String::new())
         }
         BreachKind::Kind { at, want, found } => {
-            let is = if found == 0 { "neither a tile with extents, a memref nor an index".to_string() } else { kinds(found) };
-            refused(format!("{} of `{name}` must be {}", this(contract, at), kinds(want)), see, format!("it is {is}"))
+            let is = if found == 0 { "no tile with extents, no memref in #gmem, no index".to_string() } else { kinds(found) };
+            refused(format!("{} of `{name}` must be {}", this(contract, at), kinds(want)), see, is)
         }
         BreachKind::Rank { at, least, most, found } => {
-            refused(format!("{} of `{name}` has {found} dimensions, it may have {}", this(contract, at), between(least, most)), see, String::new())
+            refused(format!("{} of `{name}` is of rank {found}; taken: {}", this(contract, at), between(least, most)), see, String::new())
         }
         BreachKind::Element { at, want } => {
             refused(format!("{} of `{name}` must have elements {}", this(contract, at), elements(want)), "cast it to another element type".into(), String::new())

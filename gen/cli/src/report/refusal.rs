@@ -7,7 +7,7 @@ use lanebook::compile::Error;
 use lanebook::emit::EmitError;
 use lanebook::emit::step::{Missing, StepError};
 use lanebook::ir::{self, EncodingFault, ErrorKind, Lexeme, Op, Program, Value};
-use lanebook::plan::{PlanError, Reject, Unscaled, Unwritable};
+use lanebook::plan::{PlanError, PlanPool, Reject, Unscaled, Unwritable};
 use lanebook_gen::suggest::nearest;
 use lanebook_tables::{Arch, DtypeId, Isa, OpRole, SourceId, Tables, TensorUse};
 
@@ -102,6 +102,15 @@ pub fn of_program(tables: &Tables<'_>, source: &Source, error: &ir::Error) -> Pr
             remedy = format!("{near}known: {}", names.join(", "));
             String::new()
         }
+        ErrorKind::AttrValue => {
+            let attrs = tables.contract.ops.iter().flat_map(|op| op.attrs.iter().chain(op.arguments.iter().flat_map(|slot| slot.attrs.slice())));
+            if let Some(attr) = attrs.into_iter().find(|attr| word == attr.key || word.ends_with(&format!(".{}", attr.key))) {
+                let given = super::contract::value_behind(source, place);
+                what = format!("attribute `{word}` cannot be {given}: it takes {}", super::contract::form(&attr.form));
+                remedy = attr.doc.to_string();
+            }
+            String::new()
+        }
         ErrorKind::Redefined { line } => format!("first defined in line {line}"),
         ErrorKind::ResultNumber { results } => format!("it has {results}"),
         ErrorKind::Capacity { pool, limit } => {
@@ -180,6 +189,33 @@ fn near_types(tables: &Tables<'_>, arch: &Arch<'_>, program: &Program<'_, '_>, o
     (!names.is_empty()).then(|| names.join(" and "))
 }
 
+/// No instruction does an operation on elements: whether these tables lack it, or have it elsewhere or for other types.
+fn without_instruction(tables: &Tables<'_>, arch: &Arch<'_>, program: &Program<'_, '_>, op: Op) -> Problem {
+    let named = |value: Option<Value>| value.and_then(|v| program.type_of(v).dtype);
+    let types = (named(program.operand(op, 0)), named(program.result(op, 0)));
+    let name = program.op_name(op);
+    let does = |arch: &Arch<'_>, typed: bool| {
+        let atoms = arch.atoms.iter().filter(|have| have.native).filter_map(|have| tables.atom(have.atom));
+        atoms.into_iter().any(|atom| {
+            let fits = |does: &lanebook_tables::Does<'_>| {
+                let from = does.uses.first().and_then(|k| atom.operands.get(usize::from(*k))).and_then(|o| o.dtype);
+                let to = atom.operands.iter().find(|o| o.role == lanebook_tables::Role::Def).and_then(|o| o.dtype);
+                program.decl_id(op).map(lanebook_tables::OpWord::Op) == Some(does.op) && (!typed || (from, to) == types)
+            };
+            atom.does.is_some_and(fits)
+        })
+    };
+    let others: Vec<&str> = tables.archs.iter().filter(|other| does(other, true)).map(|other| other.name).collect();
+    let what = format!("the tables of {} have no instruction that does `{name}` from {} to {}", arch.name, dtype(tables, types.0), dtype(tables, types.1));
+    let remedy = match (does(arch, false), others.is_empty()) {
+        (true, true) => format!("`lanebook ops {name} --arch {}` says for which element types it has one", arch.name),
+        (true, false) => format!("`lanebook ops {name} --arch {}` says for which element types it has one; {} have one for these", arch.name, others.join(", ")),
+        (false, false) => format!("{} have one", others.join(", ")),
+        (false, true) => format!("no architecture's tables have one; write it with other operations (`lanebook ops --arch {}`), or state the instruction in its table (`does`)", arch.name),
+    };
+    Problem::refused(what, remedy)
+}
+
 fn of_plan(tables: &Tables<'_>, arch: &Arch<'_>, program: &Program<'_, '_>, source: &Source, error: PlanError) -> Problem {
     let here = |problem: Problem, op: Op, label: String| at(problem, source, program.place(op), label);
     let tile_types = |op: Op| {
@@ -199,16 +235,11 @@ fn of_plan(tables: &Tables<'_>, arch: &Arch<'_>, program: &Program<'_, '_>, sour
                 None => problem,
             }
         }
-        PlanError::Unsupported(op) if program.role(op) == OpRole::Elementwise => {
-            let dtype = |value: Option<Value>| value.and_then(|v| program.type_of(v).dtype).and_then(|d| tables.dtype(d)).map_or("?", |d| d.name);
-            let (from, to) = (dtype(program.operand(op, 0)), dtype(program.result(op, 0)));
-            let what = format!("no instruction of {} does `{}` from {from} to {to}", arch.name, program.op_name(op));
-            here(Problem::refused(what, "compute in another element type, or state the instruction in its table (`does`)"), op, String::new())
-        }
+        PlanError::Unsupported(op) if program.role(op) == OpRole::Elementwise => here(without_instruction(tables, arch, program, op), op, String::new()),
         PlanError::Unsupported(op) => here(
             Problem::refused(
                 format!("the planner does not know what to do with `{}`", program.op_name(op)),
-                "rewrite it with alloc_tensor in #smem, copy, tiled_load, tiled_store, trans, mma and scf.for",
+                &format!("`lanebook ops {} --arch {}` says what is done with it", program.op_name(op), arch.name),
             ),
             op,
             String::new(),
@@ -278,6 +309,20 @@ fn of_plan(tables: &Tables<'_>, arch: &Arch<'_>, program: &Program<'_, '_>, sour
             op,
             "the second one".into(),
         ),
+        PlanError::Written { op, why } if program.role(op) != OpRole::Alloc => here(
+            Problem::refused(
+                match why {
+                    Unwritable::Unreadable => "the layout written for this register tile cannot be read",
+                    Unwritable::Axes => "the layout written for this register tile has an offset or a swizzle",
+                    Unwritable::Size => "the layout written for this register tile covers another number of elements than the tile has, or lanes and warps that the group has not",
+                    Unwritable::Panels => "a written layout of a register tile is obeyed only where both extents are powers of two",
+                    _ => "the layout written for this register tile puts several elements in one place, or elements between the places of others",
+                },
+                "let each bit of an element's number be one bit of a lane's, a warp's or a register's, such as `S[(8,4,2):(4@laneid,1@laneid,32@bit)]`; or write none",
+            ),
+            op,
+            program.result(op, 0).map_or_else(String::new, |v| format!("{}, {} threads", tile(tables, program, v), threads(program))),
+        ),
         PlanError::Written { op, why } => here(
             Problem::refused(
                 match why {
@@ -343,10 +388,58 @@ fn of_plan(tables: &Tables<'_>, arch: &Arch<'_>, program: &Program<'_, '_>, sour
             )
         }
         PlanError::Capacity { pool, capacity } => {
-            Problem::refused(format!("the program is too large: more than {capacity} {}", format!("{pool:?}").to_lowercase()), "split the program")
+            let counted = needed(program, pool);
+            let (need, past) = (counted.len(), usize::try_from(capacity).ok().and_then(|at| counted.get(at)).copied());
+            let needs = if need > capacity as usize { format!("{need} {}", pool_words(pool)) } else { format!("more than {capacity} {}", pool_words(pool)) };
+            let problem = Problem::refused(
+                format!("the program is too large: it needs {needs}, a plan has room for {capacity}"),
+                "split the program, or use fewer tiles and movements: the length of this list is fixed",
+            );
+            match past {
+                Some(op) => here(problem, op, format!("this is number {}", capacity.saturating_add(1))),
+                None => problem,
+            }
         }
         other => Problem::internal(format!("{other:?}"), "report this with the program"),
     }
+}
+
+/// What a list of a plan holds, in words.
+const fn pool_words(pool: PlanPool) -> &'static str {
+    match pool {
+        PlanPool::Allocs => "tiles in shared memory",
+        PlanPool::Fragments => "tiles in registers",
+        PlanPool::Globals => "tiles of global memory",
+        PlanPool::Moves => "movements of tiles",
+        PlanPool::Products => "products",
+        PlanPool::Maps => "tensor maps",
+        PlanPool::Completions => "completion objects of asynchronous copies",
+        PlanPool::Exchanges => "conversions and reductions through shared memory",
+        PlanPool::Lanes => "conversions between lanes",
+        PlanPool::Movers => "instructions of the architecture that move tiles",
+        PlanPool::Staged => "ways of copies through registers",
+        PlanPool::Worklist => "tiles that share one distribution and wait to be looked at",
+    }
+}
+
+/// The operations that each need a place in a list of a plan, as far as the program says.
+fn needed(program: &Program<'_, '_>, pool: PlanPool) -> Vec<Op> {
+    let Some(function) = program.functions().next() else { return Vec::new() };
+    let has = |op: &Op| match pool {
+        PlanPool::Allocs => program.role(*op) == OpRole::Alloc,
+        PlanPool::Moves => matches!(program.role(*op), OpRole::Copy | OpRole::Load | OpRole::Store),
+        PlanPool::Products => program.role(*op) == OpRole::Matrix,
+        PlanPool::Fragments => program.results(*op).any(|v| program.type_of(v).is_tile() && !program.type_of(v).is_memory()),
+        _ => false,
+    };
+    program.inside(function).filter(has).collect()
+}
+
+/// A tile's extents and element type.
+fn tile(tables: &Tables<'_>, program: &Program<'_, '_>, value: Value) -> String {
+    let ty = program.type_of(value);
+    let extents: Vec<String> = ty.shape.iter().map(|extent| extent.map_or("?".to_string(), |n| n.to_string())).collect();
+    format!("{} {}", extents.join("x"), dtype(tables, ty.dtype))
 }
 
 /// Where rules come from, by the keys of the tables, each once.
@@ -366,6 +459,34 @@ fn threads(program: &Program<'_, '_>) -> i64 {
 
 fn whole_types(tables: &Tables<'_>) -> String {
     tables.dtypes.iter().filter(|d| d.bits > 0 && d.bits % 8 == 0).map(|d| d.name).collect::<Vec<_>>().join(", ")
+}
+
+/// Which index of an operation cannot be computed, and what to do.
+fn index_fault(program: &Program<'_, '_>, op: Op) -> (String, String) {
+    let subscripts = (0..program.operand_count(op)).flat_map(|k| program.subscripts(op, k));
+    let bounds = program.counted_loop(op).into_iter().flat_map(|at| [at.lower, at.upper]);
+    let said = |value: Value| format!("%{}", program.value_name(value));
+    for value in subscripts.chain(bounds) {
+        let Some(def) = program.def_op(value).filter(|def| program.role(*def) == OpRole::Index) else { continue };
+        let (Some(of), Some(by)) = (program.operand(def, 0), program.operand(def, 1).and_then(|by| program.int(by))) else { continue };
+        if by <= 0 || by.count_ones() != 1 {
+            return (format!("{} divides by {by}: a kernel divides indices by powers of two", said(value)), "divide by a power of two, or pass the quotient as an index argument".into());
+        }
+        if program.def_op(of).is_some_and(|inner| program.role(inner) == OpRole::Index) {
+            return (format!("{} is a quotient of a quotient", said(value)), "divide once, by the product of both numbers".into());
+        }
+        let around = std::iter::successors(program.parent(op), |at| program.parent(*at)).filter_map(|at| program.counted_loop(at));
+        if let Some(step) = around.filter(|at| at.induction == of).find_map(|at| program.int(at.step)).filter(|step| step % by != 0) {
+            return (
+                format!("{} divides the counter {}, which grows by {step}, by {by}: it does not grow by the same in every turn", said(value), said(of)),
+                "let the loop's step be a multiple of the divisor".into(),
+            );
+        }
+    }
+    (
+        "an index of this operation is none that a kernel computes".into(),
+        "use an index argument, a loop's counter, a number, or index.div of one of these by a power of two".into(),
+    )
 }
 
 fn of_emit(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>, program: &Program<'_, '_>, source: &Source, error: EmitError) -> Problem {
@@ -411,22 +532,22 @@ fn of_emit(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>, program: &Progra
         ),
         EmitError::Unplanned(op) => here(
             Problem::refused(
-                "no instructions can be written for this operation: a lane's part of the tile may be too large",
-                "use smaller tiles or more threads; report this with the program if they are small",
+                format!("no instructions can be written for this `{}` as its tiles are distributed and held here", program.op_name(op)),
+                "put a convert_layout before it, or use smaller tiles or more threads; report this with the program if that does not help",
             ),
             op,
         ),
-        EmitError::Index(op) => here(
-            Problem::refused(
-                "an index is neither a number, an argument nor a loop's counter",
-                "compute it outside the kernel and pass it as an index argument",
-            ),
-            op,
-        ),
+        EmitError::Index(op) => {
+            let (what, remedy) = index_fault(program, op);
+            here(Problem::refused(what, remedy), op)
+        }
         EmitError::Carried(op) => {
             here(Problem::refused("a carried value is neither updated in place nor movable", "use the carried tile in one product that yields it"), op)
         }
-        EmitError::Constant(op) => here(Problem::refused("only the constant 0 can fill a tile so far", "start from 0.0 and add the constant elsewhere"), op),
+        EmitError::Constant(op) => here(
+            Problem::refused("a tile whose elements are not f32 can be filled with 0 alone, and this reads one of another number", "fill a tile of f32 and cast it"),
+            op,
+        ),
         other => Problem::internal(format!("{other:?}"), "report this with the program"),
     }
 }

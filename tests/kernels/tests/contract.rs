@@ -1,0 +1,490 @@
+//! What `compile` takes of a program, walked: every operation with every attribute, number of operands, element type and notation of a written
+//! layout. Each combination is refused; or it is obeyed, which its removal shows, and the kernel computes what the program says.
+//!
+//! Operations, attributes and values come from the tables, so that a new one cannot be forgotten: an operation that the contract takes and no
+//! program here has is an error.
+#![allow(missing_docs)]
+
+use lanebook::TABLES;
+use lanebook::compile::{Error, compile};
+use lanebook::ir::contract::BreachKind;
+use lanebook::ir::{LargeStorage, Options, parse, verify};
+use lanebook_kernels::Room;
+use lanebook_kernels::interpret::inputs::Fill;
+use lanebook_kernels::interpret::{Given, Interpreted};
+use lanebook_kernels::judge::run_text;
+use lanebook_kernels::maps::kernel_maps;
+use lanebook::tables::{AttrForm, OpContract, OpDecl, OpRole};
+use std::collections::{BTreeMap, BTreeSet};
+
+const ARCHS: [&str; 2] = ["sm_80", "gfx942"];
+
+/// Attributes that nobody has, or that other systems give to operations.
+const FOREIGN: [&str; 12] =
+    ["mask", "num_stages", "sliceCount", "transA", "offset", "depth", "fastmath", "inputPrecision", "rounding", "tt.divisibility", "cache", "predicate"];
+
+/// Marks in a program: where attributes of the operation, of an argument or a further operand are written, and the layout of its result.
+const ATTR: &str = "/*attr*/";
+const ARGUMENT: &str = "/*argument*/";
+const MORE: &str = "/*more*/";
+const LAYOUT: &str = "/*layout*/";
+
+/// What came of a text: kernel and plan, or what refused it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Outcome {
+    Kernel(String),
+    Refused(String),
+}
+
+fn outcome(text: &str, arch: &str) -> Outcome {
+    let id = TABLES.arch_named(arch).expect("an architecture");
+    let mut pools = Box::new(LargeStorage::new());
+    let mut program = match parse(pools.pools(), &TABLES, text, Options::default()) {
+        Ok(program) => program,
+        Err(e) => return Outcome::Refused(format!("parse: {:?}", e.kind)),
+    };
+    if let Err(e) = verify(&mut program) {
+        return Outcome::Refused(format!("verify: {:?}", e.kind));
+    }
+    let mut room = Box::new(Room::new());
+    match compile(&TABLES, id, &mut program, room.scratch()) {
+        Ok(compiled) => {
+            let mut out = String::new();
+            compiled.write(&TABLES, &program, &mut out).expect("text");
+            let plan = &compiled.plan;
+            out += &format!("{:?} {:?} {:?} {:?}", plan.allocs.as_slice(), plan.fragments.as_slice(), plan.globals.as_slice(), plan.moves.as_slice());
+            Outcome::Kernel(out)
+        }
+        Err(Error::Contract(breach)) => {
+            assert!(breach.at.line > 0, "a breach without a place: {breach:?}\n{text}");
+            Outcome::Refused(format!("contract: {:?}", breach.kind))
+        }
+        Err(e) => Outcome::Refused(format!("{e:?}")),
+    }
+}
+
+/// The program without marks.
+fn plain(program: &str) -> String {
+    [ATTR, ARGUMENT, MORE, LAYOUT].iter().fold(program.to_string(), |text, mark| text.replace(mark, ""))
+}
+
+fn marked(program: &str, mark: &str, with: &str) -> String {
+    plain(&program.replace(mark, with))
+}
+
+fn memref(ty: &str) -> String {
+    format!("memref<?x?x{ty}, #gmem> {{align = 16, stride_div = 16}}")
+}
+
+/// A kernel of 64 or 128 threads around a body; `%A` and `%B` are read, `%C` is written.
+fn kernel(body: &str, ty: &str, out: &str) -> String {
+    format!(
+        "func @f(%A: {}, %B: {}, %C: {}, %m: index {{div = 32}}, %K: index) {{threads = 128}} {{\n{body}}}\n",
+        memref(ty),
+        memref(ty),
+        memref(out)
+    )
+}
+
+fn load(name: &str, from: &str, shape: &str, ty: &str) -> String {
+    format!("  %{name} = tiled_load %{from}[0, 0] : memref<?x?x{ty}, #gmem> -> tensor<{shape}x{ty}>\n")
+}
+
+fn store(name: &str, shape: &str, ty: &str) -> String {
+    format!("  tiled_store %{name}, %C[0, 0] : tensor<{shape}x{ty}> -> memref<?x?x{ty}, #gmem>\n")
+}
+
+/// The same of a tile whose type may say a layout.
+fn store_laid(name: &str, shape: &str, ty: &str) -> String {
+    store(name, shape, ty).replacen('>', &format!("{LAYOUT}>"), 1)
+}
+
+/// A program in which one operation stands, with marks; `ty`: the element type that it is about. `None`: the contract takes the operation, and
+/// there is none here.
+fn program(decl: &OpDecl<'_>, contract: &OpContract<'_>, ty: &str) -> Option<String> {
+    let name = decl.name;
+    let t = |shape: &str| format!("tensor<{shape}x{ty}{LAYOUT}>");
+    Some(match decl.role {
+        OpRole::Function => {
+            let body = format!("{}{}", "  %a = tiled_load %A[0, %m] : memref<?x?xTY, #gmem> -> tensor<32x32xTY>\n", store("a", "32x32", "TY")).replace("TY", ty);
+            kernel(&body, ty, ty).replace("{align = 16, stride_div = 16}, %B", &format!("{{{ARGUMENT}}}, %B")).replace("{threads = 128}", &format!("{{threads = 128{ATTR}}}"))
+        }
+        OpRole::Return => kernel(&format!("{}{}  return {MORE} {{{ATTR}}}\n", load("a", "A", "32x32", ty), store("a", "32x32", ty)), ty, ty),
+        OpRole::For | OpRole::Yield => {
+            let (of_loop, of_yield) = if decl.role == OpRole::For { (ATTR, "") } else { ("", ATTR) };
+            let body = format!(
+                "{}  %r = scf.for %i = 0 to %K step 32 iter_args(%c = %a) -> {} attributes {{{of_loop}}} {{\n    %b = tiled_load %B[0, %i] : memref<?x?x{ty}, #gmem> -> tensor<32x32x{ty}>\n    scf.yield %b {{{of_yield}}} : tensor<32x32x{ty}>\n  }}\n{}",
+                load("a", "A", "32x32", ty),
+                t("32x32"),
+                store_laid("r", "32x32", ty)
+            );
+            kernel(&body, ty, ty)
+        }
+        OpRole::Alloc | OpRole::Copy | OpRole::Load | OpRole::Store if decl.layout != lanebook::tables::LayoutTrait::Fixing => {
+            let own = |role: OpRole, text: &str| if role == decl.role { text.to_string() } else { String::new() };
+            let (alloc, copy, load, stored) = (OpRole::Alloc, OpRole::Copy, OpRole::Load, OpRole::Store);
+            let body = format!(
+                "  %s = alloc_tensor {}{{{}}} : tensor<32x32x{ty}, #smem{}>\n  copy %A[%m, 0], %s{} {{{}}} : memref<?x?x{ty}, #gmem> -> tensor<32x32x{ty}, #smem{}>\n  \
+                 %a = tiled_load %s{} {{{}}} : tensor<32x32x{ty}, #smem{}> -> tensor<32x32x{ty}{}>\n  tiled_store %a, %C[0, 0]{} {{{}}} : tensor<32x32x{ty}{}> -> memref<?x?x{ty}, #gmem>\n",
+                own(alloc, MORE), own(alloc, ATTR), own(alloc, LAYOUT),
+                own(copy, MORE), own(copy, ATTR), own(alloc, LAYOUT),
+                own(load, MORE), own(load, ATTR), own(alloc, LAYOUT), own(load, LAYOUT),
+                own(stored, MORE), own(stored, ATTR), own(load, LAYOUT),
+            );
+            kernel(&body, ty, ty)
+        }
+        OpRole::Convert | OpRole::Transpose => {
+            kernel(&format!("{}  %x = {name} %a{MORE} {{{ATTR}}} : tensor<32x32x{ty}> -> {}\n{}", load("a", "A", "32x32", ty), t("32x32"), store_laid("x", "32x32", ty)), ty, ty)
+        }
+        OpRole::Reduce | OpRole::Broadcast => {
+            let (reduces, spreads) = if decl.role == OpRole::Reduce { (ATTR, "axis = 1".to_string()) } else { ("axis = 1, kind = add", ATTR.to_string()) };
+            let own = |role: OpRole, mark: &str| if role == decl.role { mark.to_string() } else { String::new() };
+            let body = format!(
+                "{}  %v = reduce %a{} {{{reduces}}} : tensor<32x32x{ty}> -> tensor<32x{ty}{}>\n  %x = broadcast %v{} {{{spreads}}} : tensor<32x{ty}> -> tensor<32x32x{ty}{}>\n  %y = add %x, %a : tensor<32x32x{ty}>\n{}",
+                load("a", "A", "32x32", ty),
+                own(OpRole::Reduce, MORE), own(OpRole::Reduce, LAYOUT),
+                own(OpRole::Broadcast, MORE), own(OpRole::Broadcast, LAYOUT),
+                store("y", "32x32", ty)
+            );
+            kernel(&body, ty, ty)
+        }
+        OpRole::Constant => {
+            kernel(&format!("{}  %x = constant 2.5{MORE} {{{ATTR}}} : {}\n  %y = add %a, %x : tensor<32x32x{ty}>\n{}", load("a", "A", "32x32", ty), t("32x32"), store("y", "32x32", ty)), ty, ty)
+        }
+        OpRole::Matrix => {
+            let scaled = contract.operands.len() == 5;
+            let sum = match ty {
+                "f64" => "f64",
+                "i8" | "u8" | "i4" | "u4" => "i32",
+                _ => "f32",
+            };
+            let scales = if scaled { ", %sa, %sb" } else { "" };
+            let mut body = format!("{}{}  %z = constant 0.0 : tensor<32x32x{sum}>\n", load("a", "A", "32x32", ty), load("b", "B", "32x32", ty));
+            if scaled {
+                body += "  %sa = tiled_load %A[0, 0] : memref<?x?xTY, #gmem> -> tensor<32x1xTY>\n  %sb = tiled_load %B[0, 0] : memref<?x?xTY, #gmem> -> tensor<32x1xTY>\n".replace("TY", ty).as_str();
+            }
+            body += &format!("  %d = {name} %a, %b, %z{scales}{MORE} {{{ATTR}}} : tensor<32x32x{sum}{LAYOUT}>\n{}", store_laid("d", "32x32", sum));
+            kernel(&body, ty, sum)
+        }
+        OpRole::Elementwise => {
+            // What changes the element type, from `ty` to each that some instruction makes of it, is asked elsewhere; here to itself, or to f32.
+            let to = if name == "cast" { if ty == "f32" { "f16" } else { "f32" } } else { ty };
+            let inputs: Vec<String> = ["a", "b", "c"].iter().take(contract.operands.len()).map(|n| format!("%{n}")).collect();
+            let loads: String = [("a", "A"), ("b", "B"), ("c", "B")].iter().take(inputs.len()).map(|(n, from)| load(n, from, "32x32", ty)).collect();
+            let types = if inputs.len() == 1 { format!("tensor<32x32x{ty}> -> tensor<32x32x{to}{LAYOUT}>") } else { format!("tensor<32x32x{to}{LAYOUT}>") };
+            kernel(&format!("{loads}  %x = {name} {}{MORE} {{{ATTR}}} : {types}\n{}", inputs.join(", "), store_laid("x", "32x32", to)), ty, to)
+        }
+        OpRole::Index => {
+            let body = format!("  %q = {name} %m, 2{MORE} {{{ATTR}}} : index\n  %a = tiled_load %A[%q, 0] : memref<?x?x{ty}, #gmem> -> tensor<32x32x{ty}>\n{}", store("a", "32x32", ty));
+            kernel(&body, ty, ty)
+        }
+        _ => return None,
+    })
+}
+
+/// Operations with their contracts.
+fn operations() -> impl Iterator<Item = (&'static OpDecl<'static>, &'static OpContract<'static>)> {
+    TABLES.ops.iter().zip(TABLES.contract.ops)
+}
+
+fn compiled() -> impl Iterator<Item = (&'static OpDecl<'static>, &'static OpContract<'static>, String)> {
+    operations().filter(|(_, contract)| contract.compiled).map(|(decl, contract)| {
+        let ty = if decl.name == "mma" { "f16" } else if contract.operands.len() == 5 { "e4m3" } else { "f32" };
+        let program = program(decl, contract, ty).unwrap_or_else(|| panic!("the contract takes `{}`, and no program here has it", decl.name));
+        (decl, contract, program)
+    })
+}
+
+/// The kernel of a text is right at two turns: memory holds what the interpreter says.
+fn right(text: &str, arch: &str, seen: &mut BTreeSet<(String, String)>) {
+    if !seen.insert((text.to_string(), arch.to_string())) {
+        return;
+    }
+    let Outcome::Kernel(_) = outcome(text, arch) else { return };
+    // The interpreter reads a bare `return`, and a number of threads alone.
+    let bare: String = text.lines().map(|line| if line.trim_start().starts_with("return") { "  return\n".to_string() } else { format!("{line}\n") }).collect();
+    let said = Interpreted::with(&bare, Given { turns: 2, salt: 0, fill: Some(Fill::Small) }).unwrap_or_else(|e| panic!("{arch}: {e}\n{text}"));
+    let kernel = lanebook_kernels::try_kernel_text(text, arch).expect("it was compiled before");
+    run_text(&said, &kernel, &kernel_maps(text, arch), arch).unwrap_or_else(|e| panic!("{arch}: {e}\n{text}"));
+}
+
+/// What may be written as the value of an attribute, with whether the contract takes it.
+fn values(form: &AttrForm<'_>) -> Vec<(String, bool)> {
+    let mut out: Vec<(String, bool)> = Vec::new();
+    match form {
+        AttrForm::Unit => out.push((String::new(), true)),
+        AttrForm::Int(least, most) | AttrForm::Power(least, most) => {
+            let power = matches!(form, AttrForm::Power(..));
+            let of = |n: i64| (n.to_string(), (*least..=*most).contains(&n) && (!power || n.count_ones() == 1));
+            out.extend([-1, 0, 1, 2, 3, 4, 8, 16, 32, 64, 256, 12, *least, *most, least - 1, most + 1].map(of));
+        }
+        AttrForm::Word(words) => out.extend(words.iter().map(|word| ((*word).to_string(), true))),
+        AttrForm::Text => out.push(("\"no.such.name\"".to_string(), true)),
+        AttrForm::Symbol => {}
+        AttrForm::Ints(numbers) => out.push((format!("{:?}", numbers.slice()), true)),
+        AttrForm::Layout(_) => out.extend(layouts(32).into_iter().map(|(_, text)| (text, true))),
+    }
+    // What is of no form, or of another one.
+    for value in ["", "true", "nonsense", "\"text\"", "1.5", "77777", "[0, 1]", "[1, 0, 2]", "%m", "@f", "#undefined", "S[(32,32):(1@laneid,1@warpid)]"] {
+        if !out.iter().any(|(other, _)| other == value) {
+            out.push((value.to_string(), false));
+        }
+    }
+    out.sort();
+    out.dedup();
+    out
+}
+
+/// A layout of each notation for a tile of 32 x 32.
+fn layouts(lanes: u32) -> Vec<(&'static str, String)> {
+    let of_lanes = if lanes == 64 { "S[(2,16,4,8):(1@warpid,4@laneid,1@laneid,32@bit)]" } else { "S[(4,8,4,8):(1@warpid,4@laneid,1@laneid,32@bit)]" };
+    vec![
+        ("lanes", of_lanes.into()),
+        ("tirx", "S[(32,32):(36,1)]".into()),
+        ("tirx, swizzled", "S<3,2,3> o 0 o (32,32):(32,1)".into()),
+        ("cute", "(32,32):(1,36)".into()),
+        ("tileas", "<(32,32),(1,32)>".into()),
+        ("triton", "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>".into()),
+        ("triton, shared", "#ttg.swizzled_shared<{vec = 8, perPhase = 1, maxPhase = 4, order = [1, 0]}>".into()),
+        ("linear", "#ttg.linear<{register = [[0, 1]], lane = [[1, 0]], warp = [[2, 0]], block = []}>".into()),
+        ("tilelang", "T.Fragment([32, 32], forward_thread_fn=lambda i, j: i)".into()),
+        ("nothing", "#nothing".into()),
+        ("nonsense", "rubbish".into()),
+    ]
+}
+
+fn joined(key: &str, value: &str) -> String {
+    if value.is_empty() { key.to_string() } else { format!("{key} = {value}") }
+}
+
+/// The attributes that an operation needs, as they are written.
+fn required(contract: &OpContract<'_>, without: &str) -> String {
+    let mut out = Vec::new();
+    for attr in contract.attrs.iter().filter(|attr| attr.required && attr.key != without && attr.key != "sym_name" && attr.key != "threads") {
+        let value = match attr.form {
+            AttrForm::Word(words) => words.first().copied().unwrap_or("").to_string(),
+            AttrForm::Int(_, most) => most.to_string(),
+            _ => panic!("a required attribute `{}` that this test cannot write", attr.key),
+        };
+        out.push(joined(attr.key, &value));
+    }
+    out.join(", ")
+}
+
+fn listed(parts: &[&str]) -> String {
+    parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(", ")
+}
+
+/// Of the function: behind the number of threads.
+fn own(decl: &OpDecl<'_>, text: &str) -> String {
+    if decl.role == OpRole::Function && !text.is_empty() { format!(", {text}") } else { text.to_string() }
+}
+
+#[test]
+fn every_operation_that_is_not_in_the_contract_is_refused() {
+    let mut refused = 0;
+    for (decl, _) in operations().filter(|(_, contract)| !contract.compiled) {
+        let most = if decl.operands.1 == u8::MAX { decl.operands.0.max(2) } else { decl.operands.1 };
+        let operands = ["%a", "%a", "%a", "%a", "%a"][..usize::from(most.min(5))].join(", ");
+        let forms = [
+            format!("  %x = {} {operands} : tensor<32x32xf32>\n", decl.name),
+            format!("  {} {operands}\n", decl.name),
+            format!("  %x = {} %m, %m : index\n", decl.name),
+            format!("  {}\n", decl.name),
+            format!("  {} {{\n  }}\n", decl.name),
+            format!("  %x, %y = {} %a : tensor<32x32xf32>\n", decl.name),
+            format!("  {} %i = 0 to %K step 32 {{\n  }}\n", decl.name),
+            format!("  %x = {} @g(%a) : (tensor<32x32xf32>) -> tensor<32x32xf32>\n", decl.name),
+        ];
+        let mut by_contract = 0;
+        for form in forms {
+            let text = kernel(&format!("{}{form}{}", load("a", "A", "32x32", "f32"), store("a", "32x32", "f32")), "f32", "f32");
+            for arch in ARCHS {
+                match outcome(&text, arch) {
+                    Outcome::Kernel(_) => panic!("`{}` is compiled on {arch}:\n{text}", decl.name),
+                    Outcome::Refused(why) => by_contract += usize::from(why.starts_with("contract: Operation")),
+                }
+            }
+        }
+        refused += usize::from(by_contract > 0);
+    }
+    // Some have a syntax of their own, which none of these forms is.
+    assert!(refused >= 28, "{refused} were read and refused");
+}
+
+#[test]
+fn every_attribute_is_refused_or_obeyed() {
+    let mut keys: BTreeSet<String> = FOREIGN.iter().map(|key| (*key).to_string()).collect();
+    for (_, contract) in operations() {
+        for attr in contract.attrs.iter().chain(contract.arguments.iter().flat_map(|slot| slot.attrs.slice())) {
+            keys.insert(attr.key.to_string());
+            // Misspelt.
+            keys.insert(attr.key[..attr.key.len() - 1].to_string());
+        }
+    }
+    let (mut obeyed, mut seen) = (BTreeMap::<String, usize>::new(), BTreeSet::new());
+    for (decl, contract, program) in compiled() {
+        for key in &keys {
+            let attr = contract.attrs.iter().find(|attr| attr.key == key.as_str());
+            if key == "sym_name" || key == "threads" && decl.role == OpRole::Function {
+                continue;
+            }
+            let wrong = [("", false), ("1", false), ("word", false), ("[1, 0]", false), ("\"text\"", false)].map(|(v, ok)| (v.to_string(), ok)).to_vec();
+            for (value, legal) in attr.map_or(wrong, |attr| values(&attr.form)) {
+                let needed = required(contract, key);
+                let with = marked(&program, ATTR, &own(decl, &listed(&[&needed, &joined(key, &value)])));
+                let without = marked(&program, ATTR, &own(decl, &needed));
+                for arch in ARCHS {
+                    let Outcome::Kernel(text) = outcome(&with, arch) else { continue };
+                    assert!(legal, "{arch}: `{}` takes `{}`:\n{with}", decl.name, joined(key, &value));
+                    let attr = attr.expect("legal");
+                    // What is written as the default is the default.
+                    let is_default = attr.default.text() == value || key == "inserted";
+                    if attr.required {
+                        right(&with, arch, &mut seen);
+                        continue;
+                    }
+                    assert!(is_default || outcome(&without, arch) != Outcome::Kernel(text), "{arch}: `{}` does nothing:\n{with}", joined(key, &value));
+                    if !is_default {
+                        right(&with, arch, &mut seen);
+                    }
+                    *obeyed.entry(format!("{} {key}", decl.name)).or_default() += 1;
+                }
+            }
+        }
+    }
+    println!("{obeyed:?}");
+    for wanted in ["alloc_tensor layout", "trans order", "broadcast axis", "func visibility"] {
+        assert!(obeyed.contains_key(wanted), "{wanted} is never obeyed: {obeyed:?}");
+    }
+}
+
+/// Promises about arguments: a stronger one lets wider instructions in, a weaker one keeps them out.
+#[test]
+fn every_promise_of_an_argument_is_refused_or_obeyed() {
+    let mut seen = BTreeSet::new();
+    let (decl, contract) = operations().find(|(decl, _)| decl.role == OpRole::Function).expect("a function");
+    let program = program(decl, contract, "f32").expect("a program");
+    let promised = ["align = 16", "stride_div = 16", "div = 32"];
+    for attr in contract.arguments.iter().flat_map(|slot| slot.attrs.slice()) {
+        let others: Vec<&str> = promised.iter().filter(|other| !other.starts_with(&format!("{} ", attr.key))).copied().collect();
+        let mut differ = 0;
+        for (value, legal) in values(&attr.form) {
+            let one = joined(attr.key, &value);
+            let index = attr.key == "div";
+            let (of_memref, of_index) = (others.iter().filter(|o| !o.starts_with("div")).copied().collect::<Vec<_>>().join(", "), others.contains(&"div = 32"));
+            let text = |said: &str| {
+                let memref = if index { of_memref.clone() } else { listed(&[&of_memref, said]) };
+                let div = if index { said.to_string() } else if of_index { "div = 32".to_string() } else { String::new() };
+                let text = marked(&program.replace("{div = 32}", &format!("{{{div}}}")), ARGUMENT, &memref);
+                text.replace(" {}", "")
+            };
+            for arch in ARCHS {
+                let Outcome::Kernel(kernel) = outcome(&text(&one), arch) else { continue };
+                assert!(legal, "{arch}: `{one}` is taken:\n{}", text(&one));
+                let number: i64 = value.parse().expect("a number");
+                let plain = outcome(&text(""), arch) == Outcome::Kernel(kernel);
+                // What is true of every number, or says no more than is known, changes nothing.
+                let says = if attr.key == "align" { number > 4 } else { number % 2 == 0 };
+                assert!(plain != says, "{arch}: `{one}` changes {}:\n{}", if plain { "nothing" } else { "something" }, text(&one));
+                differ += usize::from(!plain);
+                if number <= 32 {
+                    right(&text(&one), arch, &mut seen);
+                }
+            }
+        }
+        assert!(differ >= 4, "`{}` is obeyed {differ} times", attr.key);
+    }
+}
+
+#[test]
+fn every_number_of_operands_is_refused_or_obeyed() {
+    let mut seen = BTreeSet::new();
+    for (decl, contract, program) in compiled() {
+        let needed = own(decl, &required(contract, ""));
+        let base = marked(&program, ATTR, &needed);
+        let mut made = 0;
+        for arch in ARCHS {
+            if let Outcome::Kernel(_) = outcome(&base, arch) {
+                made += 1;
+                if decl.name != "mma_scaled" {
+                    right(&base, arch, &mut seen);
+                }
+            }
+            for more in ["%a", "%m", "%A", "%A[%m, 0]", "1", "%a, %a", "%a, %m, %a"] {
+                let comma = if matches!(decl.role, OpRole::Return | OpRole::Alloc) { "" } else { ", " };
+                let text = marked(&program.replace(ATTR, &needed), MORE, &format!("{comma}{more}"));
+                if text == base {
+                    continue;
+                }
+                assert!(matches!(outcome(&text, arch), Outcome::Refused(_)), "{arch}: `{}` with {more} more:\n{text}", decl.name);
+            }
+        }
+        let by_tables = matches!(decl.role, OpRole::Elementwise) || decl.name == "mma_scaled";
+        assert!(made > 0 || by_tables, "`{}` is compiled nowhere: {:?}\n{base}", decl.name, outcome(&base, "sm_80"));
+    }
+}
+
+#[test]
+fn every_element_type_is_refused_or_right() {
+    let (mut seen, mut made, mut refused) = (BTreeSet::new(), 0, 0);
+    for (decl, contract) in operations().filter(|(_, contract)| contract.compiled) {
+        for dtype in TABLES.dtypes {
+            let Some(program) = program(decl, contract, dtype.name) else { continue };
+            let text = marked(&program, ATTR, &own(decl, &required(contract, "")));
+            for arch in ARCHS {
+                match outcome(&text, arch) {
+                    Outcome::Kernel(_) => {
+                        made += 1;
+                        if Interpreted::new(&text).is_ok() {
+                            right(&text, arch, &mut seen);
+                        }
+                    }
+                    Outcome::Refused(why) => {
+                        assert!(!why.starts_with("parse"), "{why}\n{text}");
+                        refused += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(made >= 120 && refused >= 120, "{made} compiled, {refused} refused");
+}
+
+#[test]
+fn every_written_layout_is_refused_or_obeyed() {
+    let (mut seen, mut obeyed) = (BTreeSet::new(), BTreeMap::<&str, BTreeSet<&str>>::new());
+    for (decl, contract, program) in compiled().filter(|(_, _, program)| program.contains(LAYOUT)) {
+        let needed = own(decl, &required(contract, ""));
+        let program = program.replace(ATTR, &needed);
+        let without = marked(&program, LAYOUT, "");
+        for arch in ARCHS {
+            let lanes = if arch.starts_with("gfx") { 64 } else { 32 };
+            for (notation, layout) in layouts(lanes) {
+                let with = marked(&program, LAYOUT, &format!(", {layout}"));
+                assert_ne!(with, without);
+                let Outcome::Kernel(text) = outcome(&with, arch) else { continue };
+                assert!(outcome(&without, arch) != Outcome::Kernel(text), "{arch}: {notation} on `{}` does nothing:\n{with}", decl.name);
+                right(&with, arch, &mut seen);
+                obeyed.entry(notation).or_default().insert(decl.name);
+            }
+        }
+    }
+    println!("{obeyed:?}");
+    assert!(!obeyed.contains_key("triton") && !obeyed.contains_key("linear") && !obeyed.contains_key("tilelang") && !obeyed.contains_key("nothing"), "{obeyed:?}");
+    assert!(obeyed.get("lanes").is_some_and(|ops| ops.len() >= 6), "{obeyed:?}");
+    for notation in ["tirx", "cute", "tileas"] {
+        assert!(obeyed.get(notation).is_some_and(|ops| ops.contains("alloc_tensor")), "{notation}: {obeyed:?}");
+    }
+}
+
+/// Whatever else stands in a program than one function.
+#[test]
+fn nothing_stands_beside_the_function() {
+    let one = kernel(&format!("{}{}", load("a", "A", "32x32", "f32"), store("a", "32x32", "f32")), "f32", "f32");
+    assert!(matches!(outcome(&one, "sm_80"), Outcome::Kernel(_)));
+    let kind = |text: &str| outcome(text, "sm_80");
+    assert_eq!(kind(&format!("{one}{}", one.replace("@f", "@g"))), Outcome::Refused(format!("contract: {:?}", BreachKind::Function)));
+    assert_eq!(kind(&format!("%x = constant 1 : index\n{one}")), Outcome::Refused(format!("contract: {:?}", BreachKind::Outside)));
+    assert!(matches!(kind(&one.replace("{threads = 128}", "-> f32 {threads = 128}")), Outcome::Refused(_)));
+}
