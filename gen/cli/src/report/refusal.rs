@@ -236,6 +236,11 @@ fn of_plan(tables: &Tables<'_>, arch: &Arch<'_>, program: &Program<'_, '_>, sour
             }
         }
         PlanError::Unsupported(op) if program.role(op) == OpRole::Elementwise => here(without_instruction(tables, arch, program, op), op, String::new()),
+        PlanError::Unsupported(op) if program.role(op) == OpRole::Broadcast => here(
+            Problem::refused("the extents do not say along which dimension this repeats its operand", "write {axis = 0} to repeat it as rows, {axis = 1} as columns"),
+            op,
+            String::new(),
+        ),
         PlanError::Unsupported(op) => here(
             Problem::refused(
                 format!("the planner does not know what to do with `{}`", program.op_name(op)),

@@ -74,9 +74,24 @@ fn reduce(a: &Tile, attributes: &str) -> Said<Vec<Item>> {
         .map(|i| match kind {
             "add" => Ok(sum(a.element, &line(i).collect::<Vec<_>>())),
             "max" | "min" => line(i).reduce(|x, y| extreme(a.element, x, y, kind == "max")).ok_or("no elements".to_string()),
+            "mul" => Ok(product(a.element, &line(i).collect::<Vec<_>>())),
             other => Err(format!("kind {other}")),
         })
         .collect()
+}
+
+/// The product of all in any order: not fixed where some order leaves the range on its way.
+fn product(element: Element, items: &[Item]) -> Item {
+    let values: Vec<f64> = items.iter().map(|item| element.decode(item.bits)).collect();
+    let (large, small) = values.iter().fold((1.0f64, 1.0f64), |(l, s), v| (l * v.abs().max(1.0), if *v == 0.0 { s } else { s * v.abs().min(1.0) }));
+    let errors: Option<f64> = items.iter().zip(&values).map(|(item, v)| item.error().map(|e| if e == 0.0 { 0.0 } else { e / v.abs() })).sum();
+    match errors {
+        Some(errors) if large < 1e37 && small > 1e-37 => {
+            let value: f64 = values.iter().product();
+            Item::rounded(element, value, value.abs() * (errors + values.len() as f64 * 2f64.powi(-23)))
+        }
+        _ => Item { bits: 0, sure: Sure::Free },
+    }
 }
 
 fn broadcast(a: &Tile, attributes: &str, shape: &[usize]) -> Said<Vec<Item>> {
