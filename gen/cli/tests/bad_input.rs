@@ -141,7 +141,8 @@ fn a_product_that_no_atom_takes() {
 #[test]
 fn a_number_of_threads_that_does_not_suit() {
     compile("threads", "gfx950", &example("gemm.tile").replace("threads = 128", "threads = 96")).refused(1, &["96 threads", "64 lanes", "from 64 to 1024"]);
-    compile("no_threads", "sm_80", &example("gemm.tile").replace(" {threads = 128}", "")).refused(1, &["`func` does not say its attribute `threads`", "write {threads = ..}", "a power of two"]);
+    compile("no_threads", "sm_80", &example("gemm.tile").replace(" {threads = 128}", ""))
+        .refused(1, &["`func` does not say its attribute `threads`", "write {threads = ..}", "a power of two"]);
 }
 
 #[test]

@@ -54,11 +54,14 @@ fn operands_and_operations_are_those_of_the_contract() {
     with("tiled_load %s :", "tiled_load %s, %m :").refused(1, &["operands of `tiled_load`: 1 (from); 2 written", "^^^^^^^^^^"]);
     with("%m: index {div = 64})", "%m: index {div = 64}, %s0: f32)").refused(1, &["argument 3 (argument) of `func` must be", "standard input:1:", "^^"]);
     with("tiled_load %s :", "tiled_load %A :").refused(1, &["the written type"]);
-    with("%y = add %t, %t :", "%y = neg %t :").refused(1, &["the tables of sm_80 have no instruction that does `neg` from f32 to f32", "no architecture's tables have one"]);
+    with("%y = add %t, %t :", "%y = neg %t :")
+        .refused(1, &["the tables of sm_80 have no instruction that does `neg` from f32 to f32", "no architecture's tables have one"]);
     with("  %y = add", "  fence\n  %y = add").refused(1, &["`fence` is not compiled: what has to be ordered is found", "leave it out", "^^^^^"]);
     with("tensor<64x64xf32, #smem>", "tensor<64x64xf32, #smem_swizzled>").refused(1, &["no layout is called `#smem_swizzled`"]);
     let gather = COPY.replace("tiled_load %s : tensor<64x64xf32, #smem>", "gather %s, %t0 : tensor<64x64xf32, #smem>, tensor<64xi32>");
-    let gather = gather.replace("  %t = ", "  %t0 = tiled_load %A[%m, 0] : memref<?x?xf32, #gmem> -> tensor<64xf32>\n  %t = ").replace("tensor<64xi32>", "tensor<64xf32>");
+    let gather = gather
+        .replace("  %t = ", "  %t0 = tiled_load %A[%m, 0] : memref<?x?xf32, #gmem> -> tensor<64xf32>\n  %t = ")
+        .replace("tensor<64xi32>", "tensor<64xf32>");
     compile(&gather).refused(1, &["`gather` is not compiled: rows are not chosen by a tile of indices", "^^^^^^"]);
     compile(&format!("{COPY}\n{}", COPY.replace("@f", "@g"))).refused(1, &["a program for `compile` is one function", "^^^^"]);
     with("[%m, 0], %s", "[%m, -8], %s").refused(1, &["subscript 1 of operand 0 of `copy` is no index"]);
@@ -67,16 +70,29 @@ fn operands_and_operations_are_those_of_the_contract() {
 #[test]
 fn written_layouts_are_obeyed_or_refused() {
     let blocked = "#ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [2, 16], warpsPerCTA = [4, 1], order = [1, 0]}>";
-    let result = |layout: &str| with("%y = add %t, %t : tensor<64x64xf32>\n  tiled_store %y, %B[%m, 0] : tensor<64x64xf32>", &format!("%y = add %t, %t : tensor<64x64xf32, {layout}>\n  tiled_store %y, %B[%m, 0] : tensor<64x64xf32, {layout}>"));
-    result(blocked).refused(1, &["the layout written for result 0 (tile) of `add` is not obeyed in this notation", "Triton's", "write it in TIRx over lanes", "standard input:5:"]);
+    let result = |layout: &str| {
+        with(
+            "%y = add %t, %t : tensor<64x64xf32>\n  tiled_store %y, %B[%m, 0] : tensor<64x64xf32>",
+            &format!("%y = add %t, %t : tensor<64x64xf32, {layout}>\n  tiled_store %y, %B[%m, 0] : tensor<64x64xf32, {layout}>"),
+        )
+    };
+    result(blocked).refused(
+        1,
+        &["the layout written for result 0 (tile) of `add` is not obeyed in this notation", "Triton's", "write it in TIRx over lanes", "standard input:5:"],
+    );
     result("S[(64,64):(64,1)]").refused(1, &["is not obeyed in this notation", "TIRx over memory"]);
     result("(64,64):(64,1)").refused(1, &["is not obeyed in this notation", "CuTe"]);
     with("tensor<64x64xf32, #smem>", &format!("tensor<64x64xf32, #smem, {blocked}>")).refused(1, &["is not obeyed in this notation", "TIRx over memory"]);
-    let twice = COPY.replace("tensor<64x64xf32, #smem>", "tensor<64x64xf32, #smem, S[(64,64):(64,1)]>").replace("alloc_tensor :", "alloc_tensor {layout = S[(64,64):(68,1)]} :");
+    let twice = COPY
+        .replace("tensor<64x64xf32, #smem>", "tensor<64x64xf32, #smem, S[(64,64):(64,1)]>")
+        .replace("alloc_tensor :", "alloc_tensor {layout = S[(64,64):(68,1)]} :");
     compile(&twice).refused(1, &["a layout in its type and another as an attribute"]);
-    let laid = COPY.replace("%A: memref<?x?xf32, #gmem>", "%A: memref<64x64xf32, #gmem, S[(64,64):(1,64)]>").replace("%s : memref<?x?xf32, #gmem> ->", "%s : ... ->");
+    let laid =
+        COPY.replace("%A: memref<?x?xf32, #gmem>", "%A: memref<64x64xf32, #gmem, S[(64,64):(1,64)]>").replace("%s : memref<?x?xf32, #gmem> ->", "%s : ... ->");
     compile(&laid).refused(1, &["the layout written for argument 0", "is not obeyed: what lies where"]);
-    let text = COPY.replace("64x64", "48x64").replace("%y = add %t, %t : tensor<48x64xf32>", "%y = add %t, %t : tensor<48x64xf32, S[(6,8,4,16):(1@warpid,4@laneid,1@laneid,32@bit)]>");
+    let text = COPY
+        .replace("64x64", "48x64")
+        .replace("%y = add %t, %t : tensor<48x64xf32>", "%y = add %t, %t : tensor<48x64xf32, S[(6,8,4,16):(1@warpid,4@laneid,1@laneid,32@bit)]>");
     let text = text.replace("tiled_store %y, %B[%m, 0] : tensor<48x64xf32>", "tiled_store %y, %B[%m, 0] : ...");
     compile(&text).refused(1, &["a written layout of a register tile is obeyed only where both extents are powers of two"]);
 }
@@ -85,7 +101,8 @@ fn written_layouts_are_obeyed_or_refused() {
 fn what_cannot_be_planned_is_said_as_it_is() {
     // More movements than a plan holds: how many, and which is the first too many.
     let loads: String = (0..60).map(|k| format!("  %a{k} = tiled_load %A[%m, 0] : memref<?x?xf32, #gmem> -> tensor<64x64xf32>\n")).collect();
-    with("  %y = add", &format!("{loads}  %y = add")).refused(1, &["the program is too large: it needs 63 movements of tiles, a plan has room for 48", "this is number 49", "^^^"]);
+    with("  %y = add", &format!("{loads}  %y = add"))
+        .refused(1, &["the program is too large: it needs 63 movements of tiles, a plan has room for 48", "this is number 49", "^^^"]);
     let loops = |step: u32, by: u32| {
         let open = format!("  scf.for %k = 0 to %m step {step} {{\n    %q = index.div %k, {by} : index\n");
         COPY.replace("  %t = tiled", &format!("{open}  %t = tiled")).replace("%B[%m, 0]", "%B[%q, 0]").replace("\n}\n", "\n    scf.yield\n  }\n}\n")
@@ -99,12 +116,22 @@ fn what_cannot_be_planned_is_said_as_it_is() {
 #[test]
 fn hexadecimal_digits_of_a_float_are_its_bits() {
     let filled = |number: &str| with("%y = add %t, %t :", &format!("%c = constant {number} : tensor<64x64xf32>\n  %y = add %t, %c :"));
-    for (number, bits) in [("dense<0xFF800000>", "0fff800000"), ("0x7F800000", "0f7f800000"), ("dense<-inf>", "0fff800000"), ("-inf", "0fff800000"), ("nan", "0f7fc00000"), ("-0.0", "0f80000000")] {
+    for (number, bits) in [
+        ("dense<0xFF800000>", "0fff800000"),
+        ("0x7F800000", "0f7f800000"),
+        ("dense<-inf>", "0fff800000"),
+        ("-inf", "0fff800000"),
+        ("nan", "0f7fc00000"),
+        ("-0.0", "0f80000000"),
+    ] {
         let text = filled(number).fine();
         let program = COPY.replace("%y = add %t, %t :", &format!("%c = constant {number} : tensor<64x64xf32>\n  %y = add %t, %c :"));
         let ptx = run_in(&root(), &["compile", "-", "--arch", "sm_80", "--emit", "ptx"], &program).fine();
         let number_of = u32::from_str_radix(&bits[2..], 16).expect("bits");
-        assert!(ptx.to_lowercase().contains(bits) || ptx.contains(&number_of.to_string()) || ptx.to_lowercase().contains(&format!("0x{number_of:x}")), "{number}: {text}\n{ptx}");
+        assert!(
+            ptx.to_lowercase().contains(bits) || ptx.contains(&number_of.to_string()) || ptx.to_lowercase().contains(&format!("0x{number_of:x}")),
+            "{number}: {text}\n{ptx}"
+        );
     }
     filled("0x1FF800000").refused(1, &["no number that its type holds", "32 bits"]);
     filled("1.0e39").refused(1, &["no number that its type holds"]);

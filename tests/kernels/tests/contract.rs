@@ -9,12 +9,12 @@ use lanebook::TABLES;
 use lanebook::compile::{Error, compile};
 use lanebook::ir::contract::BreachKind;
 use lanebook::ir::{LargeStorage, Options, parse, verify};
+use lanebook::tables::{AttrForm, OpContract, OpDecl, OpRole};
 use lanebook_kernels::Room;
 use lanebook_kernels::interpret::inputs::Fill;
 use lanebook_kernels::interpret::{Given, Interpreted};
 use lanebook_kernels::judge::run_text;
 use lanebook_kernels::maps::kernel_maps;
-use lanebook::tables::{AttrForm, OpContract, OpDecl, OpRole};
 use std::collections::{BTreeMap, BTreeSet};
 
 const ARCHS: [&str; 2] = ["sm_80", "gfx942"];
@@ -78,12 +78,7 @@ fn memref(ty: &str) -> String {
 
 /// A kernel of 64 or 128 threads around a body; `%A` and `%B` are read, `%C` is written.
 fn kernel(body: &str, ty: &str, out: &str) -> String {
-    format!(
-        "func @f(%A: {}, %B: {}, %C: {}, %m: index {{div = 32}}, %K: index) {{threads = 128}} {{\n{body}}}\n",
-        memref(ty),
-        memref(ty),
-        memref(out)
-    )
+    format!("func @f(%A: {}, %B: {}, %C: {}, %m: index {{div = 32}}, %K: index) {{threads = 128}} {{\n{body}}}\n", memref(ty), memref(ty), memref(out))
 }
 
 fn load(name: &str, from: &str, shape: &str, ty: &str) -> String {
@@ -106,8 +101,11 @@ fn program(decl: &OpDecl<'_>, contract: &OpContract<'_>, ty: &str) -> Option<Str
     let t = |shape: &str| format!("tensor<{shape}x{ty}{LAYOUT}>");
     Some(match decl.role {
         OpRole::Function => {
-            let body = format!("{}{}", "  %a = tiled_load %A[0, %m] : memref<?x?xTY, #gmem> -> tensor<32x32xTY>\n", store("a", "32x32", "TY")).replace("TY", ty);
-            kernel(&body, ty, ty).replace("{align = 16, stride_div = 16}, %B", &format!("{{{ARGUMENT}}}, %B")).replace("{threads = 128}", &format!("{{threads = 128{ATTR}}}"))
+            let body =
+                format!("{}{}", "  %a = tiled_load %A[0, %m] : memref<?x?xTY, #gmem> -> tensor<32x32xTY>\n", store("a", "32x32", "TY")).replace("TY", ty);
+            kernel(&body, ty, ty)
+                .replace("{align = 16, stride_div = 16}, %B", &format!("{{{ARGUMENT}}}, %B"))
+                .replace("{threads = 128}", &format!("{{threads = 128{ATTR}}}"))
         }
         OpRole::Return => kernel(&format!("{}{}  return {MORE} {{{ATTR}}}\n", load("a", "A", "32x32", ty), store("a", "32x32", ty)), ty, ty),
         OpRole::For | OpRole::Yield => {
@@ -126,31 +124,56 @@ fn program(decl: &OpDecl<'_>, contract: &OpContract<'_>, ty: &str) -> Option<Str
             let body = format!(
                 "  %s = alloc_tensor {}{{{}}} : tensor<32x32x{ty}, #smem{}>\n  copy %A[%m, 0], %s{} {{{}}} : memref<?x?x{ty}, #gmem> -> tensor<32x32x{ty}, #smem{}>\n  \
                  %a = tiled_load %s{} {{{}}} : tensor<32x32x{ty}, #smem{}> -> tensor<32x32x{ty}{}>\n  tiled_store %a, %C[0, 0]{} {{{}}} : tensor<32x32x{ty}{}> -> memref<?x?x{ty}, #gmem>\n",
-                own(alloc, MORE), own(alloc, ATTR), own(alloc, LAYOUT),
-                own(copy, MORE), own(copy, ATTR), own(alloc, LAYOUT),
-                own(load, MORE), own(load, ATTR), own(alloc, LAYOUT), own(load, LAYOUT),
-                own(stored, MORE), own(stored, ATTR), own(load, LAYOUT),
+                own(alloc, MORE),
+                own(alloc, ATTR),
+                own(alloc, LAYOUT),
+                own(copy, MORE),
+                own(copy, ATTR),
+                own(alloc, LAYOUT),
+                own(load, MORE),
+                own(load, ATTR),
+                own(alloc, LAYOUT),
+                own(load, LAYOUT),
+                own(stored, MORE),
+                own(stored, ATTR),
+                own(load, LAYOUT),
             );
             kernel(&body, ty, ty)
         }
-        OpRole::Convert | OpRole::Transpose => {
-            kernel(&format!("{}  %x = {name} %a{MORE} {{{ATTR}}} : tensor<32x32x{ty}> -> {}\n{}", load("a", "A", "32x32", ty), t("32x32"), store_laid("x", "32x32", ty)), ty, ty)
-        }
+        OpRole::Convert | OpRole::Transpose => kernel(
+            &format!(
+                "{}  %x = {name} %a{MORE} {{{ATTR}}} : tensor<32x32x{ty}> -> {}\n{}",
+                load("a", "A", "32x32", ty),
+                t("32x32"),
+                store_laid("x", "32x32", ty)
+            ),
+            ty,
+            ty,
+        ),
         OpRole::Reduce | OpRole::Broadcast => {
             let (reduces, spreads) = if decl.role == OpRole::Reduce { (ATTR, "axis = 1".to_string()) } else { ("axis = 1, kind = add", ATTR.to_string()) };
             let own = |role: OpRole, mark: &str| if role == decl.role { mark.to_string() } else { String::new() };
             let body = format!(
                 "{}  %v = reduce %a{} {{{reduces}}} : tensor<32x32x{ty}> -> tensor<32x{ty}{}>\n  %x = broadcast %v{} {{{spreads}}} : tensor<32x{ty}> -> tensor<32x32x{ty}{}>\n  %y = add %x, %a : tensor<32x32x{ty}>\n{}",
                 load("a", "A", "32x32", ty),
-                own(OpRole::Reduce, MORE), own(OpRole::Reduce, LAYOUT),
-                own(OpRole::Broadcast, MORE), own(OpRole::Broadcast, LAYOUT),
+                own(OpRole::Reduce, MORE),
+                own(OpRole::Reduce, LAYOUT),
+                own(OpRole::Broadcast, MORE),
+                own(OpRole::Broadcast, LAYOUT),
                 store("y", "32x32", ty)
             );
             kernel(&body, ty, ty)
         }
-        OpRole::Constant => {
-            kernel(&format!("{}  %x = constant 2.5{MORE} {{{ATTR}}} : {}\n  %y = add %a, %x : tensor<32x32x{ty}>\n{}", load("a", "A", "32x32", ty), t("32x32"), store("y", "32x32", ty)), ty, ty)
-        }
+        OpRole::Constant => kernel(
+            &format!(
+                "{}  %x = constant 2.5{MORE} {{{ATTR}}} : {}\n  %y = add %a, %x : tensor<32x32x{ty}>\n{}",
+                load("a", "A", "32x32", ty),
+                t("32x32"),
+                store("y", "32x32", ty)
+            ),
+            ty,
+            ty,
+        ),
         OpRole::Matrix => {
             let scaled = contract.operands.len() == 5;
             let sum = match ty {
@@ -175,7 +198,10 @@ fn program(decl: &OpDecl<'_>, contract: &OpContract<'_>, ty: &str) -> Option<Str
             kernel(&format!("{loads}  %x = {name} {}{MORE} {{{ATTR}}} : {types}\n{}", inputs.join(", "), store_laid("x", "32x32", to)), ty, to)
         }
         OpRole::Index => {
-            let body = format!("  %q = {name} %m, 2{MORE} {{{ATTR}}} : index\n  %a = tiled_load %A[%q, 0] : memref<?x?x{ty}, #gmem> -> tensor<32x32x{ty}>\n{}", store("a", "32x32", ty));
+            let body = format!(
+                "  %q = {name} %m, 2{MORE} {{{ATTR}}} : index\n  %a = tiled_load %A[%q, 0] : memref<?x?x{ty}, #gmem> -> tensor<32x32x{ty}>\n{}",
+                store("a", "32x32", ty)
+            );
             kernel(&body, ty, ty)
         }
         _ => return None,
@@ -189,7 +215,13 @@ fn operations() -> impl Iterator<Item = (&'static OpDecl<'static>, &'static OpCo
 
 fn compiled() -> impl Iterator<Item = (&'static OpDecl<'static>, &'static OpContract<'static>, String)> {
     operations().filter(|(_, contract)| contract.compiled).map(|(decl, contract)| {
-        let ty = if decl.name == "mma" { "f16" } else if contract.operands.len() == 5 { "e4m3" } else { "f32" };
+        let ty = if decl.name == "mma" {
+            "f16"
+        } else if contract.operands.len() == 5 {
+            "e4m3"
+        } else {
+            "f32"
+        };
         let program = program(decl, contract, ty).unwrap_or_else(|| panic!("the contract takes `{}`, and no program here has it", decl.name));
         (decl, contract, program)
     })
@@ -202,7 +234,16 @@ fn right(text: &str, arch: &str, seen: &mut BTreeSet<(String, String)>) {
     }
     let Outcome::Kernel(_) = outcome(text, arch) else { return };
     // The interpreter reads a bare `return`, and no empty lists of attributes.
-    let bare: String = text.lines().map(|line| if line.trim_start().starts_with("return") { "  return\n".to_string() } else { format!("{}\n", line.replace(" attributes {} {", " {").replace(" {}", "")) }).collect();
+    let bare: String = text
+        .lines()
+        .map(|line| {
+            if line.trim_start().starts_with("return") {
+                "  return\n".to_string()
+            } else {
+                format!("{}\n", line.replace(" attributes {} {", " {").replace(" {}", ""))
+            }
+        })
+        .collect();
     let said = Interpreted::with(&bare, Given { turns: 2, salt: 0, fill: Some(Fill::Small) }).unwrap_or_else(|e| panic!("{arch}: {e}\n{text}"));
     let kernel = lanebook_kernels::try_kernel_text(text, arch).expect("it was compiled before");
     run_text(&said, &kernel, &kernel_maps(text, arch), arch).unwrap_or_else(|e| panic!("{arch}: {e}\n{text}"));
@@ -375,7 +416,13 @@ fn every_promise_of_an_argument_is_refused_or_obeyed() {
             let (of_memref, of_index) = (others.iter().filter(|o| !o.starts_with("div")).copied().collect::<Vec<_>>().join(", "), others.contains(&"div = 32"));
             let text = |said: &str| {
                 let memref = if index { of_memref.clone() } else { listed(&[&of_memref, said]) };
-                let div = if index { said.to_string() } else if of_index { "div = 32".to_string() } else { String::new() };
+                let div = if index {
+                    said.to_string()
+                } else if of_index {
+                    "div = 32".to_string()
+                } else {
+                    String::new()
+                };
                 let text = marked(&program.replace("{div = 32}", &format!("{{{div}}}")), ARGUMENT, &memref);
                 text.replace(" {}", "")
             };
@@ -473,7 +520,10 @@ fn every_written_layout_is_refused_or_obeyed() {
         }
     }
     println!("{obeyed:?}");
-    assert!(!obeyed.contains_key("triton") && !obeyed.contains_key("linear") && !obeyed.contains_key("tilelang") && !obeyed.contains_key("nothing"), "{obeyed:?}");
+    assert!(
+        !obeyed.contains_key("triton") && !obeyed.contains_key("linear") && !obeyed.contains_key("tilelang") && !obeyed.contains_key("nothing"),
+        "{obeyed:?}"
+    );
     assert!(obeyed.get("lanes").is_some_and(|ops| ops.len() >= 6), "{obeyed:?}");
     for notation in ["tirx", "cute", "tileas"] {
         assert!(obeyed.get(notation).is_some_and(|ops| ops.contains("alloc_tensor")), "{notation}: {obeyed:?}");

@@ -86,7 +86,9 @@ pub fn run(args: &Ops, tables: &Tables<'_>) -> Result<(), Problems> {
     let text = match args.format {
         OpsFormat::Text if wanted.is_some() => operations.iter().map(long).collect(),
         OpsFormat::Text => listed(&operations, on),
-        OpsFormat::Json => serde_json::to_string_pretty(&operations).map(|text| text + "\n").map_err(|error| Problem::internal(error.to_string(), "report this"))?,
+        OpsFormat::Json => {
+            serde_json::to_string_pretty(&operations).map(|text| text + "\n").map_err(|error| Problem::internal(error.to_string(), "report this"))?
+        }
         OpsFormat::Markdown => markdown(tables, &operations),
     };
     Ok(output::write(None, &text)?)

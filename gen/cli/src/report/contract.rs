@@ -146,12 +146,18 @@ pub fn of_breach(tables: &Tables<'_>, program: &Program<'_, '_>, source: &Source
             refused("a program for `compile` is one function, and this is a second one".into(), "compile each by itself".into(), String::new())
         }
         BreachKind::Region => refused(format!("`{name}` has a region, or blocks, that `compile` does not follow"), see, String::new()),
-        BreachKind::Yield => refused(format!("the body of `{name}` does not end with scf.yield"), "write `scf.yield` at its end, also where nothing is carried".into(), String::new()),
+        BreachKind::Yield => refused(
+            format!("the body of `{name}` does not end with scf.yield"),
+            "write `scf.yield` at its end, also where nothing is carried".into(),
+            String::new(),
+        ),
         BreachKind::Attr => {
             let keys: Vec<&str> = own.iter().chain(of_argument).map(|attr| attr.key).collect();
             // A word, a symbol or a map before the operands is an attribute whose key is not written.
             let bare = place.op.into_iter().flat_map(|op| program.attrs(op)).map(|attr| program.text(attr.key)).find(|key| !keys.contains(key));
-            let word = bare.filter(|key| place.op.and_then(|op| program.span(op)).is_some_and(|span| span.start == place.offset as usize && *key != word)).unwrap_or(word);
+            let word = bare
+                .filter(|key| place.op.and_then(|op| program.span(op)).is_some_and(|span| span.start == place.offset as usize && *key != word))
+                .unwrap_or(word);
             let near = nearest(word, keys.iter().copied()).map_or_else(String::new, |near| format!("did you mean `{near}`? "));
             let has = if keys.is_empty() { "none".to_string() } else { keys.join(", ") };
             refused(
@@ -160,12 +166,16 @@ pub fn of_breach(tables: &Tables<'_>, program: &Program<'_, '_>, source: &Source
                 String::new(),
             )
         }
-        BreachKind::AttrTwice => refused(format!("attribute `{word}` is written twice, maybe with another prefix"), "remove one of the two".into(), String::new()),
+        BreachKind::AttrTwice => {
+            refused(format!("attribute `{word}` is written twice, maybe with another prefix"), "remove one of the two".into(), String::new())
+        }
         BreachKind::AttrForm { attr } => match written(attr) {
             Some(attr) => {
                 let given = value_behind(source, place);
                 let near = match attr.form {
-                    AttrForm::Word(words) => nearest(given.trim_matches(['`', '"']), words.iter().copied()).map_or_else(String::new, |near| format!("did you mean `{near}`? ")),
+                    AttrForm::Word(words) => {
+                        nearest(given.trim_matches(['`', '"']), words.iter().copied()).map_or_else(String::new, |near| format!("did you mean `{near}`? "))
+                    }
                     _ => String::new(),
                 };
                 refused(
@@ -177,11 +187,9 @@ pub fn of_breach(tables: &Tables<'_>, program: &Program<'_, '_>, source: &Source
             None => refused(format!("attribute `{word}` of `{name}` has a value of another form"), see, String::new()),
         },
         BreachKind::AttrRange { attr, value } => match written(attr) {
-            Some(attr) => refused(
-                format!("attribute `{}` of `{name}` is {value}: it takes {}", attr.key, form(&attr.form)),
-                attr.doc.to_string(),
-                String::new(),
-            ),
+            Some(attr) => {
+                refused(format!("attribute `{}` of `{name}` is {value}: it takes {}", attr.key, form(&attr.form)), attr.doc.to_string(), String::new())
+            }
             None => refused(format!("attribute `{word}` of `{name}` cannot be {value}"), see, String::new()),
         },
         BreachKind::AttrShape { .. } => refused(
@@ -211,12 +219,16 @@ pub fn of_breach(tables: &Tables<'_>, program: &Program<'_, '_>, source: &Source
         BreachKind::Rank { at, least, most, found } => {
             refused(format!("{} of `{name}` is of rank {found}; taken: {}", this(contract, at), between(least, most)), see, String::new())
         }
-        BreachKind::Element { at, want } => {
-            refused(format!("{} of `{name}` must have elements {}", this(contract, at), elements(want)), "cast it to another element type".into(), String::new())
-        }
-        BreachKind::Subscripts { operand, needed: 0, .. } => {
-            refused(format!("operand {operand} of `{name}` is a whole tile and takes no subscripts"), "remove them: only memrefs have subscripts".into(), String::new())
-        }
+        BreachKind::Element { at, want } => refused(
+            format!("{} of `{name}` must have elements {}", this(contract, at), elements(want)),
+            "cast it to another element type".into(),
+            String::new(),
+        ),
+        BreachKind::Subscripts { operand, needed: 0, .. } => refused(
+            format!("operand {operand} of `{name}` is a whole tile and takes no subscripts"),
+            "remove them: only memrefs have subscripts".into(),
+            String::new(),
+        ),
         BreachKind::Subscripts { operand, needed, found } => refused(
             format!("operand {operand} of `{name}` is a memref of {needed} dimensions with {found} subscripts"),
             "write one index for each dimension: where the tile begins".into(),
@@ -237,16 +249,26 @@ pub fn of_breach(tables: &Tables<'_>, program: &Program<'_, '_>, source: &Source
             format!("write it in {}; or write none, and one is chosen", notations(obeyed)),
             notations(found),
         ),
-        BreachKind::LayoutTwice => refused("this tile has a layout in its type and another as an attribute".into(), "remove one of the two".into(), String::new()),
+        BreachKind::LayoutTwice => {
+            refused("this tile has a layout in its type and another as an attribute".into(), "remove one of the two".into(), String::new())
+        }
         BreachKind::LayoutName => {
             let known: Vec<&str> = program.aliases().map(|(alias, _)| program.text(alias)).collect();
             let near = nearest(word.trim_start_matches('#'), known.iter().copied()).map_or_else(String::new, |near| format!("did you mean `#{near}`? "));
-            refused(format!("no layout is called `#{}`", word.trim_start_matches('#')), format!("{near}define it before the function: #name = LAYOUT"), String::new())
+            refused(
+                format!("no layout is called `#{}`", word.trim_start_matches('#')),
+                format!("{near}define it before the function: #name = LAYOUT"),
+                String::new(),
+            )
         }
-        BreachKind::Literal { bits } => {
-            refused("the constant is no number that its type holds".into(), format!("write one that {bits} bits of this type hold; words are `inf`, `-inf` and `nan`, for floats"), String::new())
+        BreachKind::Literal { bits } => refused(
+            "the constant is no number that its type holds".into(),
+            format!("write one that {bits} bits of this type hold; words are `inf`, `-inf` and `nan`, for floats"),
+            String::new(),
+        ),
+        BreachKind::Undeclared | BreachKind::NoContract => {
+            refused(format!("`{name}` has no contract"), "`lanebook ops` lists operations".into(), String::new())
         }
-        BreachKind::Undeclared | BreachKind::NoContract => refused(format!("`{name}` has no contract"), "`lanebook ops` lists operations".into(), String::new()),
         other => Problem::internal(format!("{other:?}"), "report this with the program"),
     }
 }

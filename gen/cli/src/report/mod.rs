@@ -57,16 +57,8 @@ impl Report<'_> {
             out.push_str(&self.annotated().map_err(|_| ())?);
         }
         if matches!(parts, Parts::All | Parts::Report) {
-            for section in [
-                self.decisions(),
-                self.layouts(),
-                self.maps(),
-                self.instructions(),
-                self.memory(),
-                self.registers(),
-                self.doubts(),
-                self.rejected(),
-            ] {
+            for section in [self.decisions(), self.layouts(), self.maps(), self.instructions(), self.memory(), self.registers(), self.doubts(), self.rejected()]
+            {
                 if !section.is_empty() {
                     out.push('\n');
                     out.push_str(&section);

@@ -209,9 +209,14 @@ fn without_instruction(tables: &Tables<'_>, arch: &Arch<'_>, program: &Program<'
     let what = format!("the tables of {} have no instruction that does `{name}` from {} to {}", arch.name, dtype(tables, types.0), dtype(tables, types.1));
     let remedy = match (does(arch, false), others.is_empty()) {
         (true, true) => format!("`lanebook ops {name} --arch {}` says for which element types it has one", arch.name),
-        (true, false) => format!("`lanebook ops {name} --arch {}` says for which element types it has one; {} have one for these", arch.name, others.join(", ")),
+        (true, false) => {
+            format!("`lanebook ops {name} --arch {}` says for which element types it has one; {} have one for these", arch.name, others.join(", "))
+        }
         (false, false) => format!("{} have one", others.join(", ")),
-        (false, true) => format!("no architecture's tables have one; write it with other operations (`lanebook ops --arch {}`), or state the instruction in its table (`does`)", arch.name),
+        (false, true) => format!(
+            "no architecture's tables have one; write it with other operations (`lanebook ops --arch {}`), or state the instruction in its table (`does`)",
+            arch.name
+        ),
     };
     Problem::refused(what, remedy)
 }
@@ -237,7 +242,10 @@ fn of_plan(tables: &Tables<'_>, arch: &Arch<'_>, program: &Program<'_, '_>, sour
         }
         PlanError::Unsupported(op) if program.role(op) == OpRole::Elementwise => here(without_instruction(tables, arch, program, op), op, String::new()),
         PlanError::Unsupported(op) if program.role(op) == OpRole::Broadcast => here(
-            Problem::refused("the extents do not say along which dimension this repeats its operand", "write {axis = 0} to repeat it as rows, {axis = 1} as columns"),
+            Problem::refused(
+                "the extents do not say along which dimension this repeats its operand",
+                "write {axis = 0} to repeat it as rows, {axis = 1} as columns",
+            ),
             op,
             String::new(),
         ),
@@ -319,7 +327,9 @@ fn of_plan(tables: &Tables<'_>, arch: &Arch<'_>, program: &Program<'_, '_>, sour
                 match why {
                     Unwritable::Unreadable => "the layout written for this register tile cannot be read",
                     Unwritable::Axes => "the layout written for this register tile has an offset or a swizzle",
-                    Unwritable::Size => "the layout written for this register tile covers another number of elements than the tile has, or lanes and warps that the group has not",
+                    Unwritable::Size => {
+                        "the layout written for this register tile covers another number of elements than the tile has, or lanes and warps that the group has not"
+                    }
                     Unwritable::Panels => "a written layout of a register tile is obeyed only where both extents are powers of two",
                     _ => "the layout written for this register tile puts several elements in one place, or elements between the places of others",
                 },
@@ -475,7 +485,10 @@ fn index_fault(program: &Program<'_, '_>, op: Op) -> (String, String) {
         let Some(def) = program.def_op(value).filter(|def| program.role(*def) == OpRole::Index) else { continue };
         let (Some(of), Some(by)) = (program.operand(def, 0), program.operand(def, 1).and_then(|by| program.int(by))) else { continue };
         if by <= 0 || by.count_ones() != 1 {
-            return (format!("{} divides by {by}: a kernel divides indices by powers of two", said(value)), "divide by a power of two, or pass the quotient as an index argument".into());
+            return (
+                format!("{} divides by {by}: a kernel divides indices by powers of two", said(value)),
+                "divide by a power of two, or pass the quotient as an index argument".into(),
+            );
         }
         if program.def_op(of).is_some_and(|inner| program.role(inner) == OpRole::Index) {
             return (format!("{} is a quotient of a quotient", said(value)), "divide once, by the product of both numbers".into());
@@ -550,7 +563,10 @@ fn of_emit(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>, program: &Progra
             here(Problem::refused("a carried value is neither updated in place nor movable", "use the carried tile in one product that yields it"), op)
         }
         EmitError::Constant(op) => here(
-            Problem::refused("a tile whose elements are not f32 can be filled with 0 alone, and this reads one of another number", "fill a tile of f32 and cast it"),
+            Problem::refused(
+                "a tile whose elements are not f32 can be filled with 0 alone, and this reads one of another number",
+                "fill a tile of f32 and cast it",
+            ),
             op,
         ),
         other => Problem::internal(format!("{other:?}"), "report this with the program"),
