@@ -97,6 +97,7 @@ pub struct SlotContract<'a> {
 
 /// Which elements a tile has. Which of them an architecture has instructions for is in its tables.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Elements {
     /// A whole number of bytes each.
     Bytes,
