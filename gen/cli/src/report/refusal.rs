@@ -252,7 +252,7 @@ fn of_plan(tables: &Tables<'_>, arch: &Arch<'_>, program: &Program<'_, '_>, sour
         PlanError::Unsupported(op) => here(
             Problem::refused(
                 format!("the planner does not know what to do with `{}`", program.op_name(op)),
-                &format!("`lanebook ops {} --arch {}` says what is done with it", program.op_name(op), arch.name),
+                format!("`lanebook ops {} --arch {}` says what is done with it", program.op_name(op), arch.name),
             ),
             op,
             String::new(),
