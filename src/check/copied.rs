@@ -1,13 +1,12 @@
 //! Block scales in tensor memory: from the tile in shared memory through a copy to where the unit looks for each of them.
 
 use super::in_shared::undisturbed;
-use super::reader::{Word, descriptor_named, operand_tile, swizzle_named, tensor_memory};
+use super::reader::{Walks, Word, descriptor_named, operand_tile, swizzle_named, tensor_memory};
 use super::tile::{Memory, element_at};
 use super::violation::Violation;
 use crate::emit::step::{Purpose, Step};
 use crate::ir::Program;
 use crate::plan::{AllocPlan, Plan, ProductPlan, ScaleCopy};
-use crate::unit::operand;
 use lanebook_layout::{AxisId, LayoutRef};
 use lanebook_tables::{Arch, Atom, FieldRole, Major, Movement, Space, Tables};
 
@@ -76,16 +75,12 @@ fn described(tables: &Tables<'_>, arch: &Arch<'_>, atom: &Atom<'_>, p: &ProductP
             return Some(false);
         }
         let form = operand_tile(tables, arch, Major::Depth, mode.name)?;
-        let mut offsets: heapless::Vec<(&str, u32), { operand::MAX_FIELDS }> = heapless::Vec::new();
-        for field in form.fields {
-            offsets.push((field.field, u32::try_from(word.get(field.field)?).ok()?)).ok()?;
-        }
-        let rows = u32::from(movement.extents.iter().next().copied()?);
-        let each = u32::try_from(coordinates(movement)?).ok()?.checked_div(rows)?;
-        let layout = operand::layout(form, (rows, each), 8, &offsets).ok()?;
+        let rows = u64::from(movement.extents.iter().next().copied()?);
+        let each = coordinates(movement)?.checked_div(rows)?;
+        let walks = Walks::of(form, [rows, each], 8, &word)?;
         for x in 0..coordinates(movement)? {
-            let found = u32::try_from(layout.view().offset_on(x, AxisId::M).ok()?).ok()?;
-            if on(movement.from.layout, x, AxisId::BYTE) != Some(found) {
+            let found = walks.at(x.checked_div(each)?, x.checked_rem(each)?)?;
+            if on(movement.from.layout, x, AxisId::BYTE).map(u64::from) != Some(found) {
                 return Some(false);
             }
         }

@@ -1,20 +1,17 @@
 //! Operands in shared memory: what a matrix unit reads by a descriptor, against what the tile's layout puts there.
 
-use super::reader::{Word, descriptor_named, operand_tile, swizzle_named, swizzled};
-use super::tile::{Memory, power, row_col};
+use super::reader::{Walks, Word, descriptor_named, operand_tile, swizzle_named, swizzled};
+use super::tile::{Memory, panel_size, pick, power, row_col};
 use crate::ir::{Def, Op, Program, Value};
 use crate::map::Fragment;
 use crate::plan::{AllocPlan, InShared, Plan, ProductPlan};
-use crate::unit::operand;
-use lanebook_layout::{AxisId, Layout, PostMap};
 use lanebook_tables::{FieldRole, Major, OpRole, SwizzleMode, Tables};
 
 /// What a descriptor's word says, read back from its bits.
 pub(super) struct Described<'p> {
     /// From (outer, depth) of an instance to elements from its start, without the swizzle.
-    layout: Layout,
+    walks: Walks,
     mode: &'p SwizzleMode<'p>,
-    depth: u64,
     tile: &'p AllocPlan,
     transposed: bool,
     /// Rows of the operand are its outer coordinate (A).
@@ -57,14 +54,9 @@ pub(super) fn described<'p>(
         return None;
     }
     let form = operand_tile(tables, arch, major, mode.name)?;
-    let mut offsets: heapless::Vec<(&str, u32), { operand::MAX_FIELDS }> = heapless::Vec::new();
-    for field in form.fields {
-        offsets.push((field.field, u32::try_from(word.get(field.field)?).ok()?)).ok()?;
-    }
-    let outer = u32::from(if is_a { shape.m } else { shape.n });
-    let mut layout = operand::layout(form, (outer, u32::from(shape.k)), tile.shape.bits, &offsets).ok()?;
-    layout.set_post(PostMap::None).ok()?;
-    Some(Described { layout, mode, depth: u64::from(shape.k), tile, transposed: given.transposed, outer_is_rows: is_a })
+    let outer = u64::from(if is_a { shape.m } else { shape.n });
+    let walks = Walks::of(form, [outer, u64::from(shape.k)], tile.shape.bits, &word)?;
+    Some(Described { walks, mode, tile, transposed: given.transposed, outer_is_rows: is_a })
 }
 
 /// The load that an operand comes from, and whether it is exchanged on the way.
@@ -99,28 +91,32 @@ impl Described<'_> {
     /// The operand's element that the unit reads as (row, col) of block `block`; inside, `None` if the bytes there belong to
     /// another.
     pub(super) fn at(&self, blocks: &Fragment, (row, col): (u64, u64), block: u32, warp: u32) -> Option<Option<(u32, u32)>> {
-        // Where the block starts, in the operand.
-        let size = power(blocks.register.len())?;
-        let (panel, inside) = (block.checked_div(size)?, block.checked_rem(size)?);
-        let panel = panel.checked_mul(power(usize::from(blocks.shape.total()))?)?;
-        let start = panel | (blocks.register.at(inside) ^ blocks.warp.at(warp));
-        let (start_row, start_col) = row_col(blocks.shape, start)?;
+        let (start_row, start_col) = block_start(blocks, block, warp)?;
         let here = (start_row.checked_add(u32::try_from(row).ok()?)?, start_col.checked_add(u32::try_from(col).ok()?)?);
-        let memory = Memory::Shared(self.tile);
-        let place = |(row, col): (u32, u32)| {
-            let (row, col) = if self.transposed { (col, row) } else { (row, col) };
-            memory.at(number(self.tile, row, col)?).map(|p| u64::from(p.byte))
-        };
+        let place = |at: (u32, u32)| place(self.tile, self.transposed, at);
         // The descriptor's start is the block's; the pattern acts on addresses.
         let (outer, depth) = if self.outer_is_rows { (row, col) } else { (col, row) };
-        let x = outer.checked_mul(self.depth)?.checked_add(depth)?;
-        let elements = u64::try_from(self.layout.view().offset_on(x, AxisId::M).ok()?).ok()?;
+        let elements = self.walks.at(outer, depth)?;
         let bytes = elements.checked_mul(u64::from(self.tile.shape.bits / 8))?;
         let base = u64::from(self.tile.offset);
         let read = swizzled(self.mode, base.checked_add(place((start_row, start_col))?)?.checked_add(bytes)?)?;
         let lies = base.checked_add(place(here)?)?;
         Some((read == lies).then_some(here))
     }
+}
+
+/// Where a block starts, in the operand.
+pub(super) fn block_start(blocks: &Fragment, block: u32, warp: u32) -> Option<(u32, u32)> {
+    let size = power(blocks.register.as_slice().len())?;
+    let (panel, inside) = (block.checked_div(size)?, block.checked_rem(size)?);
+    let panel = panel.checked_mul(panel_size(blocks.shape)?)?;
+    row_col(blocks.shape, panel | (pick(blocks.register.as_slice(), inside)? ^ pick(blocks.warp.as_slice(), warp)?))
+}
+
+/// Byte of an operand's element in the tile that holds it.
+pub(super) fn place(tile: &AllocPlan, transposed: bool, (row, col): (u32, u32)) -> Option<u64> {
+    let (row, col) = if transposed { (col, row) } else { (row, col) };
+    Memory::Shared(tile).at(number(tile, row, col)?).map(|p| u64::from(p.byte))
 }
 
 /// The number of an element of a tile.

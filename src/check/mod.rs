@@ -134,8 +134,7 @@
 //!
 //! # Not checked here
 //!
-//! Conflicts through global memory between two arguments (whether they alias is not known), or between two different tiles of one that are
-//! both written; the values `start` of a global
+//! Conflicts through global memory between two arguments (whether they alias is not known); the values `start` of a global
 //! tile beyond being the operation's subscripts; bank conflicts and costs. Movers with replicas are refused, not checked. Of the final steps: what stands in
 //! tensor memory and its addresses, boxes' coordinates and maps, descriptors' words in registers, operands with block scales, conversions inside warps beyond 13
 //! and 16, registers that asynchronous products write beyond 14; that a register made uniform was the same in all lanes; threads that are not carried out.
@@ -153,6 +152,7 @@ mod in_shared;
 mod lanes;
 mod movement;
 mod order;
+mod outside;
 mod product;
 mod reader;
 mod scaled;
@@ -168,7 +168,7 @@ mod tensor_tests;
 mod tests;
 
 pub use contents::{ContentsPool, ContentsScratch, ContentsStorage, ContentsSummary, FinalSteps, contents};
-pub use order::{OrderSummary, order, steps};
+pub use order::{OrderSummary, order, order_of};
 pub use tile::Position;
 pub use violation::{MapFault, ObjectFault, Violation};
 
@@ -227,7 +227,27 @@ pub fn plan(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>) -> 
     Ok(out)
 }
 
-/// Whether the plan gives no result of an operation a distribution.
+/// Whether the plan gives no result of an operation a distribution: nobody may use it then, since who does looks for one.
 fn is_undecided(program: &Program<'_, '_>, plan: &Plan<'_>, op: Op) -> bool {
     program.results(op).all(|value| plan.fragments.iter().all(|f| f.value != value))
+}
+
+/// What was looked at.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
+pub struct StepsSummary {
+    /// By the check of their order.
+    pub order: OrderSummary,
+    /// By the check of contents.
+    pub contents: ContentsSummary,
+}
+
+/// Checks the final steps of a function: exchanges between lanes, order, and contents (statements 14 to 21). The plan itself is [`plan`]'s.
+///
+/// # Errors
+/// The first thing that is wrong, or the pool of `scratch` that ran out.
+pub fn steps(tables: &Tables<'_>, program: &Program<'_, '_>, kernel: &FinalSteps<'_>, scratch: &mut ContentsScratch<'_>) -> Result<StepsSummary, Violation> {
+    shape::lanes(tables, program, kernel.plan, kernel.steps)?;
+    let order = order_of(tables, program, kernel.plan, kernel.steps)?;
+    let contents = contents(tables, program, kernel, scratch)?;
+    Ok(StepsSummary { order, contents })
 }

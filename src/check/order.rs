@@ -6,7 +6,7 @@ use super::violation::Violation;
 use crate::compile::Compiled;
 use crate::emit::step::{Purpose, Slot, Step};
 use crate::ir::Program;
-use crate::plan::{End, MovePlan, Plan, ProductPlan, TensorLoads};
+use crate::plan::{End, Plan, ProductPlan, TensorLoads};
 use lanebook_tables::{AccessId, Arch, Isa, Role, Space, SyncStep, Tables, TensorOperand};
 
 /// Most loops of a kernel.
@@ -16,7 +16,7 @@ const RULES: usize = 16;
 /// Columns of tensor memory among the places of accesses, above all of shared memory.
 const COLUMNS: u32 = 1 << 31;
 /// Tensors in global memory among them, below those.
-const TENSORS: u32 = 1 << 30;
+pub(super) const TENSORS: u32 = 1 << 30;
 /// Most steps of one walk.
 const FUEL: u32 = 1 << 20;
 
@@ -35,17 +35,17 @@ pub struct OrderSummary {
 /// The first thing that is wrong.
 pub fn order(tables: &Tables<'_>, program: &Program<'_, '_>, compiled: &Compiled<'_>) -> Result<OrderSummary, Violation> {
     super::shape::lanes(tables, program, &compiled.plan, compiled.steps)?;
-    steps(tables, &compiled.plan, compiled.steps)
+    order_of(tables, program, &compiled.plan, compiled.steps)
 }
 
-/// The same for a list of steps and the plan that it carries out.
+/// The same for a list of steps and the plan that it carries out, without the exchanges between lanes.
 ///
 /// # Errors
 /// The first thing that is wrong.
-pub fn steps(tables: &Tables<'_>, plan: &Plan<'_>, steps: &[Step]) -> Result<OrderSummary, Violation> {
+pub fn order_of(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>, steps: &[Step]) -> Result<OrderSummary, Violation> {
     let arch = tables.arch(plan.arch).ok_or(Violation::UnknownArch)?;
     let isa = tables.isa(arch.isa).ok_or(Violation::UnknownArch)?;
-    let look = Look { tables, arch, isa, plan, steps };
+    let look = Look { tables, program, arch, isa, plan, steps };
     look.counts()?;
     look.fetched()?;
     look.stored()?;
@@ -66,6 +66,7 @@ pub fn steps(tables: &Tables<'_>, plan: &Plan<'_>, steps: &[Step]) -> Result<Ord
 #[derive(Copy, Clone)]
 pub(super) struct Look<'a> {
     pub(super) tables: &'a Tables<'a>,
+    pub(super) program: &'a Program<'a, 'a>,
     pub(super) arch: &'a Arch<'a>,
     pub(super) isa: &'a Isa<'a>,
     pub(super) plan: &'a Plan<'a>,
@@ -74,14 +75,14 @@ pub(super) struct Look<'a> {
 
 /// One access to shared memory.
 #[derive(Copy, Clone)]
-struct Access {
-    bytes: (u32, u32),
-    kind: AccessId,
-    writes: bool,
+pub(super) struct Access {
+    pub(super) bytes: (u32, u32),
+    pub(super) kind: AccessId,
+    pub(super) writes: bool,
     /// Where the address of the object is that it completes on.
-    signal: Option<Slot>,
+    pub(super) signal: Option<Slot>,
     /// The movement of a tile of global memory.
-    moved: Option<u16>,
+    pub(super) moved: Option<u16>,
 }
 
 /// Where a walk stands.
@@ -134,7 +135,7 @@ impl Look<'_> {
 
     /// Whether a load stands in the text as often as the product needs parts of its tile: once for each of the other operand's blocks, or for each turn over the
     /// depth as well.
-    fn loads_again(&self, m: &MovePlan, want: u32, found: u32) -> bool {
+    fn loads_again(&self, m: &crate::plan::MovePlan, want: u32, found: u32) -> bool {
         let times = found.checked_div(want).filter(|times| times.checked_mul(want) == Some(found)).unwrap_or(0);
         let loads = matches!((m.from, m.to), (End::Shared(_) | End::Global(_), End::Registers(_)));
         let counts = |p: &ProductPlan| {
@@ -304,7 +305,7 @@ impl Look<'_> {
         }
         for (place, (side, writes)) in out.iter_mut().zip([(&movement.from, false), (&movement.to, true)]) {
             if side.space == Space::Global {
-                let own = |m: &&MovePlan| m.op.index() == usize::from(step.origin) && (m.atom == step.atom || m.second == Some(step.atom));
+                let own = |m: &&crate::plan::MovePlan| m.op.index() == usize::from(step.origin) && (m.atom == step.atom || m.second == Some(step.atom));
                 if let Some(m) = self.plan.moves.iter().find(own) {
                     *place = self.outside(m, (if writes { m.to } else { m.from }, side.access, writes), None);
                 }
@@ -326,46 +327,6 @@ impl Look<'_> {
             *place = Some(Access { bytes: (a.offset, a.bytes), kind: side.access, writes, signal: None, moved: None });
         }
         Ok(out)
-    }
-
-    /// A movement's end in global memory, where its tensor is read and written by movements, or the same tile written by two.
-    fn outside(&self, m: &MovePlan, (end, kind, writes): (End, AccessId, bool), signal: Option<Slot>) -> Option<Access> {
-        let End::Global(g) = end else { return None };
-        let memref = self.plan.globals.get(usize::from(g))?.memref;
-        let uses = |other: &MovePlan, end: End| {
-            matches!(end, End::Global(h) if self.plan.globals.get(usize::from(h)).is_some_and(|t| t.memref == memref)) && other.op != m.op
-        };
-        let read = self.plan.moves.iter().any(|other| uses(other, other.from));
-        let written = self.plan.moves.iter().any(|other| uses(other, other.to));
-        if !(written || writes && read) {
-            return None;
-        }
-        let tensor = self.plan.globals.iter().position(|t| t.memref == memref)?;
-        let moved = self.plan.moves.iter().position(|other| other.op == m.op)?;
-        Some(Access { bytes: (TENSORS | u32::try_from(tensor).ok()?, 1), kind, writes, signal, moved: Some(u16::try_from(moved).ok()?) })
-    }
-
-    /// Whether two accesses of a tensor need no order: other tiles that are both written, or each thread's own elements of the same tile.
-    fn own_elements(&self, a: Access, b: Access) -> bool {
-        let (Some(a_moved), Some(b_moved)) = (a.moved, b.moved) else { return false };
-        let both = (self.plan.moves.get(usize::from(a_moved)), self.plan.moves.get(usize::from(b_moved)));
-        let (Some(x), Some(y)) = both else { return false };
-        let tile = |m: &MovePlan| {
-            if let End::Global(g) = m.from {
-                Some(g)
-            } else if let End::Global(g) = m.to {
-                Some(g)
-            } else {
-                None
-            }
-        };
-        let held = |m: &MovePlan| match (m.from, m.to) {
-            (End::Registers(k), _) | (_, End::Registers(k)) if m.tiled.is_none() => self.plan.fragments.get(usize::from(k)).map(|f| &f.fragment),
-            _ => None,
-        };
-        let same = tile(x) == tile(y);
-        let threads = held(x).is_some() && held(x) == held(y);
-        if a.writes && b.writes { !same || threads } else { same && threads }
     }
 
     /// The product whose accumulator a step loads from tensor memory.

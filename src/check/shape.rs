@@ -14,12 +14,6 @@ fn fragment<'p>(plan: &'p Plan<'_>, op: Op, value: Option<Value>) -> Result<&'p 
     found.map(|f| &f.fragment).ok_or(Violation::Missing(op))
 }
 
-/// Whether nothing is planned for an operation, and nothing has to be: nobody uses what it computes.
-fn is_dead(program: &Program<'_, '_>, plan: &Plan<'_>, op: Op) -> bool {
-    let Some(result) = program.result(op, 0) else { return false };
-    !program.is_used(result) && !plan.fragments.iter().any(|f| f.value == result)
-}
-
 /// The number of an element along a line of them.
 fn along(shape: TileShape, e: u32) -> Option<u32> {
     let (row, col) = row_col(shape, e)?;
@@ -156,9 +150,6 @@ fn far(tables: &Tables<'_>, plan: &Plan<'_>, lanes: u32) -> Option<u32> {
 /// Statements 11 and 12 for a reduction.
 #[inline(never)]
 pub(super) fn reduce(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>, op: Op) -> Result<(), Violation> {
-    if is_dead(program, plan, op) {
-        return Ok(());
-    }
     let (whole, slice) = (fragment(plan, op, program.operand(op, 0))?, fragment(plan, op, program.result(op, 0))?);
     let stays = stays(program, op, whole, slice).filter(|s| *s != Stays::All).ok_or(Violation::End { op, operand: 0 })?;
     slices(plan, op, stays, whole, slice)?;
@@ -246,7 +237,7 @@ fn half(tables: &Tables<'_>, plan: &Plan<'_>, exchange: &ExchangePlan, fragment:
 #[inline(never)]
 pub(super) fn broadcast(program: &Program<'_, '_>, plan: &Plan<'_>, op: Op) -> Result<(), Violation> {
     // A constant has no distribution of its own.
-    if program.operand(op, 0).is_some_and(|v| program.constant(v).is_some()) || is_dead(program, plan, op) {
+    if program.operand(op, 0).is_some_and(|v| program.constant(v).is_some()) {
         return Ok(());
     }
     let (small, large) = (fragment(plan, op, program.operand(op, 0))?, fragment(plan, op, program.result(op, 0))?);
@@ -287,7 +278,7 @@ pub(super) fn convert(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Pla
 pub(super) fn lanes(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>, steps: &[Step]) -> Result<(), Violation> {
     let function = program.functions().next().ok_or(Violation::UnknownArch)?;
     super::lanes::steps(tables, program, plan, steps)?;
-    for op in program.inside(function).filter(|op| program.role(*op) == OpRole::Reduce && !is_dead(program, plan, *op)) {
+    for op in program.inside(function).filter(|op| program.role(*op) == OpRole::Reduce && !super::is_undecided(program, plan, *op)) {
         let (whole, slice) = (fragment(plan, op, program.operand(op, 0))?, fragment(plan, op, program.result(op, 0))?);
         let stays = stays(program, op, whole, slice).ok_or(Violation::End { op, operand: 0 })?;
         let shared = combined(whole, stays, whole.lane.as_slice()).ok_or(Violation::Missing(op))?;

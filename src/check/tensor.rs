@@ -60,6 +60,28 @@ impl Blocks {
         Some((number, row.checked_rem(self.step.0)?, col.checked_rem(self.step.1)?))
     }
 
+    /// Columns of a block.
+    pub(super) fn each(&self) -> Option<u32> {
+        self.step.1.checked_div(self.cell)
+    }
+
+    /// Neighbours of a row in one cell.
+    pub(super) fn in_cell(&self) -> u32 {
+        self.cell
+    }
+
+    /// Lane and column of the cell of a tile's element, and which of the cell's elements it is; the tile begins in column `first`.
+    pub(super) fn cell(&self, tile: &TensorTile<'_>, fragment: &Fragment, first: u16, e: u32) -> Option<(u32, u32, u32)> {
+        let rows = usize::from(tile.layout.dims.first().copied().unwrap_or(0));
+        let (of_rows, of_columns) = tile.layout.iters.split_at_checked(rows)?;
+        let (block, row, col) = self.of(row_col(fragment.shape, e)?)?;
+        let n = self.each()?;
+        let (col, part) = (col.checked_div(self.cell)?, col.checked_rem(self.cell)?);
+        let lane = walk(of_rows.iter(), n, AxisId::TLANE, row)?.checked_add(walk(of_columns.iter(), n, AxisId::TLANE, col)?)?;
+        let column = walk(of_rows.iter(), n, AxisId::TCOL, row)?.checked_add(walk(of_columns.iter(), n, AxisId::TCOL, col)?)?;
+        Some((lane, u32::from(first).checked_add(block.checked_mul(n)?)?.checked_add(column)?, part))
+    }
+
     /// Columns that the blocks of a tile of so many rows and columns take.
     fn columns(&self, (rows, cols): (u64, u64)) -> Option<u64> {
         let blocks = rows.checked_div(self.step.0.into())?.checked_mul(cols.checked_div(self.step.1.into())?)?;
@@ -134,7 +156,7 @@ pub(super) fn accumulator(tables: &Tables<'_>, program: &Program<'_, '_>, plan: 
 }
 
 /// The value that an accumulator begins with.
-fn start(program: &Program<'_, '_>, op: Op, place: &InTensor) -> Option<Value> {
+pub(super) fn start(program: &Program<'_, '_>, op: Op, place: &InTensor) -> Option<Value> {
     let c = program.operand(op, 2)?;
     let Some(carrier) = place.carrier else { return Some(c) };
     program.carried(carrier).find(|carried| carried.argument == c).map(|carried| carried.init)
@@ -243,17 +265,7 @@ fn cells(
     let refuse = Violation::Atom { op: p.op, atom: p.product.atom };
     let narrow = |n: u32| u16::try_from(n).unwrap_or(u16::MAX);
     let count = u32::from(loads.count);
-    let rows = usize::from(tile.layout.dims.first().copied().unwrap_or(0));
-    let (of_rows, of_columns) = tile.layout.iters.split_at_checked(rows).ok_or(refuse)?;
-    // Lane and column of an element's cell, and which of the cell's elements it is.
-    let cell = |e: u32| -> Option<(u32, u32, u32)> {
-        let (block, row, col) = blocks.of(row_col(fragment.shape, e)?)?;
-        let n = blocks.step.1.checked_div(blocks.cell)?;
-        let (col, part) = (col.checked_div(blocks.cell)?, col.checked_rem(blocks.cell)?);
-        let lane = walk(of_rows.iter(), n, AxisId::TLANE, row)?.checked_add(walk(of_columns.iter(), n, AxisId::TLANE, col)?)?;
-        let column = walk(of_rows.iter(), n, AxisId::TCOL, row)?.checked_add(walk(of_columns.iter(), n, AxisId::TCOL, col)?)?;
-        Some((lane, u32::from(first_column).checked_add(block.checked_mul(n)?)?.checked_add(column)?, part))
-    };
+    let cell = |e: u32| blocks.cell(tile, fragment, first_column, e);
     let each = u32::from(form.registers).checked_mul(count).ok_or(refuse)?;
     let all = u32::from(fragment.registers());
     let (lanes, warps) = (power(usize::from(plan.wave)).ok_or(refuse)?, power(usize::from(plan.warps)).ok_or(refuse)?);

@@ -5,7 +5,7 @@ use super::tile::{Memory, element_bytes, nth_panel, panel_size, pick, power, ran
 use super::violation::{MapFault, Violation};
 use crate::ir::{Program, words};
 use crate::map::TileShape;
-use crate::plan::{End, MapPlan, MovePlan, Plan, TiledPlan};
+use crate::plan::{End, Fit, MapPlan, MovePlan, Plan, TiledPlan};
 use lanebook_tables::{Arch, MapLimit, SwizzleMode, Tables, TensorMap, TiledMove};
 
 /// A tiled movement with everything that it names.
@@ -182,10 +182,7 @@ impl Tiled<'_, '_> {
         let panels = u32::from(shape.grid.rows).checked_mul(u32::from(shape.grid.cols)).ok_or(refuse)?;
         let mut followed = 0u64;
         for instance in 0..inside.checked_mul(panels).ok_or(refuse)? {
-            let (panel, number) = (instance.checked_div(inside).ok_or(refuse)?, instance.checked_rem(inside).ok_or(refuse)?);
-            let panel = nth_panel(shape, fit.by_rows, panel).ok_or(refuse)?;
-            let first =
-                panel.checked_mul(panel_size(shape).ok_or(refuse)?).and_then(|p| p.checked_add(pick(fit.instances.as_slice(), number)?)).ok_or(refuse)?;
+            let first = first(fit, shape, instance).ok_or(refuse)?;
             let place = |e: u32| self.shared.at(e).map(|p| u64::from(self.offset).saturating_add(u64::from(p.byte))).ok_or(refuse);
             let start = place(first)?;
             self.multiple(MapFault::Start, start, repeat)?;
@@ -221,6 +218,13 @@ impl Tiled<'_, '_> {
         let rank = rank(counted.iter().copied().chain(own));
         if rank == want && dealt == want { Ok(()) } else { Err(Violation::Coverage { op: self.m.op, dealt, rank, want }) }
     }
+}
+
+/// The element that an instance's box begins with.
+pub(super) fn first(fit: &Fit, shape: TileShape, instance: u32) -> Option<u32> {
+    let inside = power(fit.instances.as_slice().len())?;
+    let panel = nth_panel(shape, fit.by_rows, instance.checked_div(inside)?)?;
+    panel.checked_mul(panel_size(shape)?)?.checked_add(pick(fit.instances.as_slice(), instance.checked_rem(inside)?)?)
 }
 
 /// The number of the element at a row and column of a tile.

@@ -24,15 +24,16 @@ const UNIFORM: usize = 128;
 const GLOBAL_BITS: u64 = (1 << 48) - 1;
 
 /// A thread that is carried out.
-struct Run<'a, 's> {
-    look: &'a Look<'a>,
+pub(super) struct Run<'a, 's> {
+    pub(super) look: &'a Look<'a>,
     numbering: Numbering,
     values: &'s mut VecView<Option<u64>>,
-    instances: &'s mut VecView<u16>,
+    pub(super) instances: &'s mut VecView<u16>,
+    pub(super) blocks: &'s mut VecView<[u16; 3]>,
     loops: &'s VecView<Turned>,
     turns: [u32; LOOPS],
-    thread: u32,
-    compared: u32,
+    pub(super) thread: u32,
+    pub(super) compared: u32,
     /// What the first lane of the thread's warp has in the registers that are made uniform, in the order in which they are.
     uniform: heapless::Vec<Option<u64>, UNIFORM>,
     /// How many of them this thread has met; `None` while the first lane is carried out.
@@ -45,7 +46,7 @@ struct Run<'a, 's> {
 #[inline(never)]
 pub(super) fn addresses(look: &Look<'_>, scratch: &mut ContentsScratch<'_>, out: &mut ContentsSummary) -> Result<(), Violation> {
     let numbering = Numbering::of(look);
-    let ContentsScratch { values, instances, loops, .. } = scratch;
+    let ContentsScratch { values, instances, blocks, loops, .. } = scratch;
     let capacity = u32::try_from(values.capacity()).unwrap_or(u32::MAX);
     values.resize(numbering.len(), None).map_err(|_| Violation::Room { pool: ContentsPool::Registers, capacity })?;
     let mut run = Run {
@@ -53,6 +54,7 @@ pub(super) fn addresses(look: &Look<'_>, scratch: &mut ContentsScratch<'_>, out:
         numbering,
         values,
         instances,
+        blocks,
         loops,
         turns: [0; LOOPS],
         thread: 0,
@@ -72,7 +74,8 @@ pub(super) fn addresses(look: &Look<'_>, scratch: &mut ContentsScratch<'_>, out:
         run.thread(thread)?;
     }
     out.addresses = run.compared;
-    let moves = look.steps.iter().zip(run.instances.iter()).filter(|(s, i)| s.purpose == Purpose::Move && **i == NONE && look.movement_of(s).is_some());
+    run.all_blocks()?;
+    let moves = look.steps.iter().zip(run.instances.iter()).filter(|(s, i)| s.purpose == Purpose::Move && **i == NONE && look.is_placed(s));
     out.unplaced = u32::try_from(moves.count()).unwrap_or(u32::MAX);
     Ok(())
 }
@@ -96,11 +99,11 @@ impl Look<'_> {
     }
 
     /// What an invented argument is.
-    fn argument(&self, value: Value, kind: ParamKind) -> Option<u64> {
+    pub(super) fn argument(&self, value: Value, kind: ParamKind) -> Option<u64> {
         let number = u64::try_from(self.params.iter().position(|p| p.value == value && p.kind == kind)?).ok()?;
         let attr = |name| self.program.int_value_attr(value, name).and_then(|n| u64::try_from(n).ok()).unwrap_or(1).max(1);
         Some(match kind {
-            ParamKind::Pointer => number.checked_add(1)?.checked_shl(36)?,
+            ParamKind::Pointer | ParamKind::Map(_) => number.checked_add(1)?.checked_shl(36)?,
             ParamKind::Extent(_) => 1 << 20,
             ParamKind::Stride(dim) => {
                 let rank = self.program.type_of(value).shape.rank();
@@ -109,7 +112,6 @@ impl Look<'_> {
                 attr(words::STRIDE_DIV).checked_mul(apart)?
             }
             ParamKind::Scalar => self.bound(value, attr(words::DIV)),
-            ParamKind::Map(_) => return None,
         })
     }
 
@@ -140,7 +142,7 @@ impl Run<'_, '_> {
     }
 
     /// The value of an operand: one register, or two of 32 bits.
-    fn operand(&self, step: &Step, table_class: u16, k: usize) -> Option<u64> {
+    pub(super) fn operand(&self, step: &Step, table_class: u16, k: usize) -> Option<u64> {
         match step.arg(k) {
             Slot::Int(v) => Some(i64::from(v).cast_unsigned()),
             Slot::Word(v) => Some(u64::from(v)),
@@ -247,6 +249,7 @@ impl Run<'_, '_> {
             return self.branch(at, step, atom);
         }
         self.compare(at, step, atom)?;
+        self.units(at, step, atom)?;
         let mut value = self.value(step, atom);
         if Some(step.atom) == isa.make_uniform {
             value = self.first_lane(value);
@@ -298,8 +301,11 @@ impl Run<'_, '_> {
         if Some(step.atom) == isa.shared_base {
             return Some(self.look.segment());
         }
-        if step.atom == isa.load_param32 || step.atom == isa.load_param64 {
+        if step.atom == isa.load_param32 || step.atom == isa.load_param64 || Some(step.atom) == isa.param_address {
             return self.parameter(step, atom);
+        }
+        if let Some(start) = self.allocated(step, atom) {
+            return Some(start);
         }
         if Some(step.atom) == isa.make_uniform {
             return operand(1);
@@ -329,7 +335,7 @@ impl Run<'_, '_> {
     }
 
     /// The value of an index of the program in the turns that run.
-    fn index(&self, value: Value) -> Option<u64> {
+    pub(super) fn index(&self, value: Value) -> Option<u64> {
         let quotient = self.look.program.quotient(value)?;
         let (mut at, mut sum) = (quotient.of, 0u64);
         for _ in 0..=LOOPS {
@@ -350,6 +356,12 @@ impl Run<'_, '_> {
             at = parts.lower;
         }
         None
+    }
+
+    /// Which turn of a loop of the program runs, from 0.
+    pub(super) fn turn_of(&self, around: Op) -> Option<u32> {
+        let number = self.loops.iter().position(|l| l.nth != NO_LOOP && self.look.nth_loop(l.nth) == Some(around))?;
+        self.turns.get(number)?.checked_sub(1)
     }
 
     /// Where a tile of global memory begins, and the bytes of its outer stride.
@@ -487,12 +499,12 @@ fn slots_of(side: &Side<'_>, coordinates: u64) -> Option<u32> {
 
 impl Look<'_> {
     /// Where the shared segment is said to start.
-    fn segment(&self) -> u64 {
+    pub(super) fn segment(&self) -> u64 {
         u64::from(self.plan.shared_align.max(1024)).saturating_mul(16)
     }
 
     /// Where it starts: at 0, where no instruction asks for it.
-    fn base(&self) -> u64 {
+    pub(super) fn base(&self) -> u64 {
         if self.isa.shared_base.is_some() { self.segment() } else { 0 }
     }
 }

@@ -125,6 +125,7 @@ pub(super) fn definitions(look: &Look<'_>, scratch: &mut ContentsScratch<'_>) ->
     let steps = |capacity: usize| full(ContentsPool::Steps, capacity);
     scratch.instances.resize(many, NONE).map_err(|_| steps(scratch.instances.capacity()))?;
     scratch.bound.resize(many, 0).map_err(|_| steps(scratch.bound.capacity()))?;
+    scratch.blocks.resize(many, [NONE; 3]).map_err(|_| steps(scratch.blocks.capacity()))?;
     scratch.state.resize(numbering.len(), Content::Nothing).map_err(|_| full(ContentsPool::Registers, scratch.state.capacity()))?;
     find_loops(look, scratch.loops)?;
     for (at, step) in (0u16..).zip(look.steps) {

@@ -28,6 +28,7 @@ mod rules;
 mod sinks;
 mod storage;
 mod through;
+mod unit;
 
 pub use storage::{ContentsPool, ContentsScratch, ContentsStorage};
 
@@ -37,7 +38,7 @@ use crate::emit::Param;
 use crate::emit::step::{Pattern, Slot, Step};
 use crate::ir::Program;
 use crate::plan::Plan;
-use lanebook_tables::{Atom, Isa, Tables};
+use lanebook_tables::{Arch, Atom, Isa, Tables};
 
 /// What was looked at.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
@@ -86,7 +87,7 @@ pub fn contents(
     let arch = tables.arch(kernel.plan.arch).ok_or(Violation::UnknownArch)?;
     let isa = tables.isa(arch.isa).ok_or(Violation::UnknownArch)?;
     let FinalSteps { plan, steps, patterns, params } = *kernel;
-    let look = Look { tables, program, isa, plan, steps, patterns, params };
+    let look = Look { tables, program, arch, isa, plan, steps, patterns, params };
     scratch.clear();
     flow::definitions(&look, scratch)?;
     let mut out = ContentsSummary::default();
@@ -103,6 +104,7 @@ pub fn contents(
 struct Look<'a> {
     tables: &'a Tables<'a>,
     program: &'a Program<'a, 'a>,
+    arch: &'a Arch<'a>,
     isa: &'a Isa<'a>,
     plan: &'a Plan<'a>,
     steps: &'a [Step],

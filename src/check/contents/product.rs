@@ -2,12 +2,14 @@
 
 use super::flow::written;
 use super::goal::{Prover, What};
+use super::storage::NONE;
 use super::through::Bits;
 use super::{Content, class, count};
 use crate::check::tile::power;
 use crate::check::violation::Violation;
 use crate::ir::{Op, Value};
-use crate::plan::{Product, ProductPlan};
+use crate::emit::step::Slot;
+use crate::plan::{Choice, Product, ProductPlan, ScalePlan};
 
 /// The number of an operand's block: panel by panel, and in a panel the first of two coordinates counts fastest.
 fn block(panel: (u32, u8, u32), inner: (u32, u8), outer: (u32, u8)) -> Option<u32> {
@@ -23,13 +25,28 @@ fn split(i: u32, bits: u8) -> Option<(u32, u32)> {
 }
 
 /// The blocks of A, B and C of an instance.
-fn blocks(p: &Product, (im, i, ik): (u32, u32, u32)) -> Option<(u32, u32, u32)> {
+pub(super) fn blocks(p: &Product, (im, i, ik): (u32, u32, u32)) -> Option<(u32, u32, u32)> {
     let ((rm, rn, rk), (_, pn, pk)) = (p.repeats, p.panels);
     let ((hm, m), (hn, n), (hk, k)) = (split(im, rm)?, split(i, rn)?, split(ik, rk)?);
     let a = block((hm, pk, hk), (k, rk), (m, rm))?;
     let b = block((hk, pn, hn), (k, rk), (n, rn))?;
     let c = if p.swapped { block((hm, pn, hn), (m, rm), (n, rn))? } else { block((hm, pn, hn), (n, rn), (m, rm))? };
     Some((a, b, c))
+}
+
+/// The register of a tile of scales that a block's are in, and what the block adds to immediates.
+fn chosen(scale: &ScalePlan, block: u32) -> Option<(u32, heapless::Vec<(u8, u8), 12>)> {
+    let (mut rest, mut register, mut given) = (block, 0u32, heapless::Vec::new());
+    for choice in scale.choice.as_slice() {
+        if rest & 1 == 1 {
+            match *choice {
+                Choice::Register(place) => register = register.checked_add(power(usize::from(place))?)?,
+                Choice::Immediate { by, value } => given.push((by, value)).ok()?,
+            }
+        }
+        rest >>= 1;
+    }
+    Some((register.checked_add(rest.checked_mul(u32::from(scale.registers))?)?, given))
 }
 
 impl Prover<'_, '_, '_> {
@@ -90,6 +107,12 @@ impl Prover<'_, '_, '_> {
         let sides: [(u8, usize, u32, Option<Value>); 2] = [(s.a, 0, ia, value(first)), (s.b, 1, ib, value(second))];
         for (operand, k, block, value) in sides {
             if !in_registers(k) {
+                // What its descriptor names.
+                let named = self.scratch.blocks.get(usize::from(number)).and_then(|all| all.get(k)).copied().unwrap_or(NONE);
+                if named != NONE && u32::from(named) != block {
+                    return Ok(false);
+                }
+                self.unfollowed = self.unfollowed.saturating_add(u32::from(named == NONE));
                 continue;
             }
             let Some(value) = value else { return Ok(false) };
@@ -97,10 +120,32 @@ impl Prover<'_, '_, '_> {
                 return Ok(false);
             }
         }
-        if p.scales.iter().any(Option::is_some) {
-            self.unfollowed = self.unfollowed.saturating_add(1);
+        for (scale, (block, value)) in p.scales.iter().zip([(ia, 0usize), (ib, 1)]) {
+            let Some(scale) = scale else { continue };
+            let value = look.program.scales(op).and_then(|values| values.get(value).copied());
+            if value.is_none_or(|value| !matches!(self.scale(number, scale, block, value), Ok(true))) {
+                return Ok(false);
+            }
         }
         self.block(number, s.c, ic, What::Sum(op, ik))
+    }
+
+    /// The register of a block's scales, and the immediates that say where in it they are.
+    #[inline(never)]
+    fn scale(&mut self, number: u16, scale: &ScalePlan, block: u32, value: Value) -> Result<bool, Violation> {
+        let look = self.look;
+        let Some(step) = look.steps.get(usize::from(number)) else { return Ok(false) };
+        let Some((register, given)) = chosen(scale, block) else { return Ok(false) };
+        let moves = look.atom(step).and_then(|atom| atom.more).map_or(&[][..], |more| more.moves);
+        for moved in moves.iter().filter(|moved| moved.of == scale.operand) {
+            let want: i32 = given.iter().filter(|(by, _)| *by == moved.by).map(|(_, value)| i32::from(*value)).sum();
+            if step.arg(usize::from(moved.by)) != Slot::Int(want) {
+                return Ok(false);
+            }
+        }
+        let Some(content) = self.scratch.read(look, number, scale.operand, 0) else { return Ok(false) };
+        self.want(Bits { content, bit: 0, width: 32 }, What::Tile(value), register.saturating_mul(32))?;
+        Ok(true)
     }
 
     /// A step's operand holds a block of something.

@@ -10,7 +10,7 @@ use crate::check::tile::{place_bits, spot, weigh};
 use crate::check::violation::Violation;
 use crate::ir::{Def, Op, Value};
 use crate::map::Fragment;
-use crate::plan::MovePlan;
+use crate::plan::{MovePlan, ProductPlan};
 use lanebook_layout::AxisId;
 use lanebook_tables::{DtypeKind, OpRole, OpWord, Role, Side};
 
@@ -85,7 +85,7 @@ impl ContentsScratch<'_> {
     }
 }
 
-impl Prover<'_, '_, '_> {
+impl<'a> Prover<'a, '_, '_> {
     /// Bits of a value's registers.
     pub(super) fn tile(&mut self, bits: Bits, value: Value, at: u32) -> Result<bool, Violation> {
         let value = self.look.renamed(value);
@@ -132,11 +132,8 @@ impl Prover<'_, '_, '_> {
             return self.broadcast(bits, op, value, at);
         }
         let carried = look.carried(value);
-        if let Some(op) = self.fetched(bits.content) {
-            // What stands in tensor memory is not followed.
-            let d = look.program.result(op, 0);
-            self.unfollowed = self.unfollowed.saturating_add(1);
-            return Ok(d == Some(value) || carried.is_some_and(|(.., yielded)| Some(yielded) == d));
+        if let Some(p) = self.fetched(bits.content) {
+            return Ok(self.from_cells(bits, p, value, at));
         }
         if let Content::Loop(number, register) = bits.content {
             let Some(nth) = self.scratch.loops.get(usize::from(number)).map(|l| l.nth) else { return Ok(false) };
@@ -177,13 +174,28 @@ impl Prover<'_, '_, '_> {
     }
 
     /// The product whose result in tensor memory a step fetches.
-    fn fetched(&self, content: Content) -> Option<Op> {
+    fn fetched(&self, content: Content) -> Option<&'a ProductPlan> {
         let Content::Step(number, _) = content else { return None };
         let look = self.look;
         let step = look.steps.get(usize::from(number))?;
         let p = look.plan.products.iter().find(|p| p.op.index() == usize::from(step.origin))?;
         let form = look.tables.units.tensor_moves.get(usize::from(p.product.tensor?.form))?;
-        (form.load_atoms.0 == step.atom || form.load_atoms.1 == Some(step.atom)).then_some(p.op)
+        (form.load_atoms.0 == step.atom || form.load_atoms.1 == Some(step.atom)).then_some(p)
+    }
+
+    /// What a load brings from the cells of a product's sums.
+    fn from_cells(&mut self, bits: Bits, p: &ProductPlan, value: Value, at: u32) -> bool {
+        let Content::Step(number, register) = bits.content else { return false };
+        let (Some(place), Some(loads)) = (p.tensor, p.product.tensor) else { return false };
+        if self.look.renamed(place.value) != value {
+            return false;
+        }
+        let Some(instance) = self.scratch.instance(number) else {
+            self.unfollowed = self.unfollowed.saturating_add(1);
+            return true;
+        };
+        let first = instance.checked_shl(u32::from(loads.registers)).and_then(|n| n.checked_add(u32::from(register)));
+        first.and_then(|n| n.checked_mul(32)?.checked_add(u32::from(bits.bit))) == Some(at)
     }
 
     /// A constant in every element.

@@ -20,6 +20,10 @@ use lanebook_tables::{OpRole, Side, Space};
 pub(super) fn goals(look: &Look<'_>, scratch: &mut ContentsScratch<'_>, out: &mut ContentsSummary) -> Result<(), Violation> {
     scratch.begin();
     for (at, step) in (0u16..).zip(look.steps) {
+        if look.stored_cells(step).is_some() {
+            cells(look, scratch, at, out)?;
+            continue;
+        }
         let Some(movement) = look.atom(step).and_then(|atom| atom.movement).filter(|_| step.purpose == Purpose::Move) else { continue };
         if movement.from.space != Space::Register || !matches!(movement.to.space, Space::Shared | Space::Global) {
             continue;
@@ -34,6 +38,31 @@ pub(super) fn goals(look: &Look<'_>, scratch: &mut ContentsScratch<'_>, out: &mu
             continue;
         }
         store(look, scratch, at, &m, instance)?;
+    }
+    Ok(())
+}
+
+/// What a store to tensor memory must find in its registers: what a product's sums begin with, or its A.
+fn cells(look: &Look<'_>, scratch: &mut ContentsScratch<'_>, at: u16, out: &mut ContentsSummary) -> Result<(), Violation> {
+    let Some((p, operand)) = look.steps.get(usize::from(at)).and_then(|step| look.stored_cells(step)) else { return Ok(()) };
+    let missing = Violation::Missing(p.op);
+    let step = look.steps.get(usize::from(at)).ok_or(missing)?;
+    let Some(instance) = scratch.instance(at) else {
+        out.unfollowed = out.unfollowed.saturating_add(1);
+        return Ok(());
+    };
+    let (part, number) = super::unit::part_of(instance);
+    let place = p.tensor.ok_or(missing)?;
+    let (loads, value) = match part {
+        0 => (p.product.tensor, crate::check::tensor::start(look.program, p.op, &place)),
+        _ => (p.product.tensor_a, look.program.operand(p.op, 0)),
+    };
+    let (loads, value) = loads.zip(value).ok_or(missing)?;
+    let first = number.checked_shl(u32::from(loads.registers)).ok_or(missing)?;
+    for member in 0..count(step.arg(usize::from(operand))) {
+        let content = scratch.read(look, at, operand, member).ok_or(missing)?;
+        let bit = first.saturating_add(u32::from(member)).saturating_mul(32);
+        scratch.want(Goal { bits: Bits { content, bit: 0, width: 32 }, what: What::Tile(value), at: bit, sink: at })?;
     }
     Ok(())
 }

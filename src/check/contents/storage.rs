@@ -52,6 +52,7 @@ pub struct ContentsStorage<const STEPS: usize, const REGISTERS: usize, const REA
     starts: Vec<u32, STEPS>,
     instances: Vec<u16, STEPS>,
     bound: Vec<u32, STEPS>,
+    blocks: Vec<[u16; 3], STEPS>,
     reads: Vec<Content, READS>,
     state: Vec<Content, REGISTERS>,
     values: Vec<Option<u64>, REGISTERS>,
@@ -69,6 +70,7 @@ impl<const STEPS: usize, const REGISTERS: usize, const READS: usize, const GOALS
             starts: Vec::new(),
             instances: Vec::new(),
             bound: Vec::new(),
+            blocks: Vec::new(),
             reads: Vec::new(),
             state: Vec::new(),
             values: Vec::new(),
@@ -85,6 +87,7 @@ impl<const STEPS: usize, const REGISTERS: usize, const READS: usize, const GOALS
             starts: self.starts.as_mut_view(),
             instances: self.instances.as_mut_view(),
             bound: self.bound.as_mut_view(),
+            blocks: self.blocks.as_mut_view(),
             reads: self.reads.as_mut_view(),
             state: self.state.as_mut_view(),
             values: self.values.as_mut_view(),
@@ -110,6 +113,8 @@ pub struct ContentsScratch<'s> {
     pub(super) instances: &'s mut VecView<u16>,
     /// What each step was found to be: 0 = nothing yet.
     pub(super) bound: &'s mut VecView<u32>,
+    /// The blocks of A, B and the sums that a product's step names by descriptors and columns.
+    pub(super) blocks: &'s mut VecView<[u16; 3]>,
     /// What stands in the registers that steps read.
     pub(super) reads: &'s mut VecView<Content>,
     /// Registers on the way.
@@ -137,6 +142,7 @@ impl ContentsScratch<'_> {
         self.starts.clear();
         self.instances.clear();
         self.bound.clear();
+        self.blocks.clear();
         self.reads.clear();
         self.state.clear();
         self.values.clear();

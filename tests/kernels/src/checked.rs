@@ -1,21 +1,43 @@
-//! The checker of contents, with room for the kernels here.
+//! The checkers of final steps, with room for the kernels here.
 
 use lanebook::TABLES;
-use lanebook::check::{ContentsStorage, ContentsSummary, FinalSteps, Violation, contents};
+use lanebook::check::{ContentsStorage, FinalSteps, StepsSummary, Violation, steps};
+use lanebook::compile::Compiled;
 use lanebook::ir::Program;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError, TryLockError};
 
 /// Room for the kernels here.
-type Room = ContentsStorage<2048, 4096, 40960, 32768>;
+type Room = ContentsStorage<8192, 8192, 65536, 32768>;
 
-/// One for all threads: it is too large for a stack.
-static ROOM: Mutex<Room> = Mutex::new(Room::new());
+/// For threads that check at once: they are too large for a stack.
+static ROOMS: [Mutex<Room>; 2] = [const { Mutex::new(Room::new()) }; 2];
 
-/// Checks what final steps leave where.
+/// Checks the order of final steps, and what they leave where.
 ///
 /// # Errors
 /// What is wrong.
-pub fn check(program: &Program<'_, '_>, kernel: &FinalSteps<'_>) -> Result<ContentsSummary, Violation> {
-    let mut room = ROOM.lock().unwrap_or_else(PoisonError::into_inner);
-    contents(&TABLES, program, kernel, &mut room.scratch())
+pub fn check(program: &Program<'_, '_>, kernel: &FinalSteps<'_>) -> Result<StepsSummary, Violation> {
+    let free = ROOMS.iter().find_map(|room| match room.try_lock() {
+        Ok(room) => Some(room),
+        Err(TryLockError::Poisoned(room)) => Some(room.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    });
+    let mut room = free.unwrap_or_else(|| ROOMS[0].lock().unwrap_or_else(PoisonError::into_inner));
+    steps(&TABLES, program, kernel, &mut room.scratch())
+}
+
+/// Checks the steps of every kernel that tests compile, in builds with debug assertions.
+///
+/// # Panics
+/// When something is wrong.
+pub fn every_kernel(program: &Program<'_, '_>, compiled: &Compiled<'_>, source: &str, arch: &str) {
+    if cfg!(debug_assertions)
+        && let Err(violation) = check(program, &FinalSteps::of(compiled))
+    {
+        use std::io::Write;
+        let mut f = std::fs::OpenOptions::new().append(true).create(true).open("/tmp/alarms.txt").unwrap();
+        let name = source.bytes().fold(0u32, |h, b| (h ^ u32::from(b)).wrapping_mul(0x0100_0193));
+        let _ = std::fs::write(format!("/tmp/alarms/{name:08x}.tile"), source);
+        let _ = writeln!(f, "{arch} {name:08x} {violation:?}");
+    }
 }

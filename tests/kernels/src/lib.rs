@@ -31,20 +31,32 @@ pub fn example(name: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// Compiles a program and hands program, result and text to `f`.
+/// Compiles a program, checks its steps, and hands program, result and text to `f`.
 ///
 /// # Panics
 /// When any stage refuses; the message says which.
 pub fn with_kernel<R>(text: &str, arch: &str, f: impl FnOnce(&Program<'_, '_>, &Compiled<'_>, &str) -> R) -> R {
-    let id = TABLES.arch_named(arch).expect("an architecture of the tables");
+    let checked = |program: &Program<'_, '_>, compiled: &Compiled<'_>, out: &str| {
+        checked::every_kernel(program, compiled, text, arch);
+        f(program, compiled, out)
+    };
+    try_with_kernel(text, arch, checked).unwrap_or_else(|e| panic!("{arch}: {e}"))
+}
+
+/// The same without the check, or what refused the program, as the library's own value in Debug form.
+///
+/// # Errors
+/// When any stage refuses.
+pub fn try_with_kernel<R>(text: &str, arch: &str, f: impl FnOnce(&Program<'_, '_>, &Compiled<'_>, &str) -> R) -> Result<R, String> {
+    let id = TABLES.arch_named(arch).ok_or("unknown architecture")?;
     let mut pools = Box::new(SmallStorage::new());
-    let mut program = parse(pools.pools(), &TABLES, text, Options::default()).unwrap_or_else(|e| panic!("{arch}: {e:?}"));
-    verify(&mut program).unwrap_or_else(|e| panic!("{arch}: {e:?}"));
+    let mut program = parse(pools.pools(), &TABLES, text, Options::default()).map_err(|e| format!("{e:?}"))?;
+    verify(&mut program).map_err(|e| format!("{e:?}"))?;
     let mut room = Box::new(Room::new());
-    let compiled = compile(&TABLES, id, &mut program, room.scratch()).unwrap_or_else(|e| panic!("{arch}: {e:?}"));
+    let compiled = compile(&TABLES, id, &mut program, room.scratch()).map_err(|e| format!("{e:?}"))?;
     let mut out = String::new();
-    compiled.write(&TABLES, &program, &mut out).unwrap_or_else(|e| panic!("{arch}: {e:?}"));
-    f(&program, &compiled, &out)
+    compiled.write(&TABLES, &program, &mut out).map_err(|e| format!("{e:?}"))?;
+    Ok(f(&program, &compiled, &out))
 }
 
 /// What the library's own checkers say of a kernel.
@@ -53,7 +65,7 @@ pub fn with_kernel<R>(text: &str, arch: &str, f: impl FnOnce(&Program<'_, '_>, &
 /// A violation, in Debug form.
 pub fn checked(program: &Program<'_, '_>, compiled: &Compiled<'_>) -> Result<(), String> {
     check::plan(&TABLES, program, &compiled.plan).map_err(|v| format!("plan: {v:?}"))?;
-    check::order(&TABLES, program, compiled).map(|_| ()).map_err(|v| format!("order: {v:?}"))
+    checked::check(program, &check::FinalSteps::of(compiled)).map(|_| ()).map_err(|v| format!("steps: {v:?}"))
 }
 
 /// The text of a kernel.
@@ -67,15 +79,10 @@ pub fn kernel_text(text: &str, arch: &str) -> String {
 /// # Errors
 /// When any stage refuses.
 pub fn try_kernel_text(text: &str, arch: &str) -> Result<String, String> {
-    let id = TABLES.arch_named(arch).ok_or("unknown architecture")?;
-    let mut pools = Box::new(SmallStorage::new());
-    let mut program = parse(pools.pools(), &TABLES, text, Options::default()).map_err(|e| format!("{e:?}"))?;
-    verify(&mut program).map_err(|e| format!("{e:?}"))?;
-    let mut room = Box::new(Room::new());
-    let compiled = compile(&TABLES, id, &mut program, room.scratch()).map_err(|e| format!("{e:?}"))?;
-    let mut out = String::new();
-    compiled.write(&TABLES, &program, &mut out).map_err(|e| format!("{e:?}"))?;
-    Ok(out)
+    try_with_kernel(text, arch, |program, compiled, out| {
+        checked::every_kernel(program, compiled, text, arch);
+        out.to_string()
+    })
 }
 
 /// An assembler of the machine that runs the tests.

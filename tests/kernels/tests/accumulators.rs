@@ -357,7 +357,7 @@ fn wrong_operands_are_caught() {
 #[test]
 fn a_missing_step() {
     let case = Case { tile: (128, 128), k: 128, threads: 128, element: Element::F16, turned: (false, false), maps: false };
-    with_kernel(&program(&case), ARCH, |_, compiled, text| {
+    with_kernel(&program(&case), ARCH, |program, compiled, text| {
         let steps: Vec<Step> = compiled.steps.to_vec();
         let first = steps.iter().position(|s| s.purpose == Purpose::Matrix).expect("a product");
         let last = steps.iter().rposition(|s| s.purpose == Purpose::Sync && TABLES.atom(s.atom).is_some_and(|a| a.name().contains("wait.ld"))).expect("a wait");
@@ -366,7 +366,7 @@ fn a_missing_step() {
             let mut without = steps.clone();
             let taken = without.remove(k);
             let name = TABLES.atom(taken.atom).expect("an atom").name();
-            let found = check::steps(&TABLES, &compiled.plan, &without);
+            let found = check::order_of(&TABLES, program, &compiled.plan, &without);
             assert!(matches!(found, Err(Violation::Race { .. } | Violation::Completion { .. })), "{name}: {found:?}\n{text}");
             missed += 1;
         }
@@ -374,7 +374,7 @@ fn a_missing_step() {
         let load = steps.iter().position(|s| TABLES.atom(s.atom).is_some_and(|a| a.name().starts_with("tcgen05.ld"))).expect("a load");
         let mut without = steps.clone();
         let _ = without.remove(load);
-        assert!(matches!(check::steps(&TABLES, &compiled.plan, &without), Err(Violation::Count { .. })));
+        assert!(matches!(check::order_of(&TABLES, program, &compiled.plan, &without), Err(Violation::Count { .. })));
     });
 }
 

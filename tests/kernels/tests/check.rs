@@ -28,7 +28,7 @@ fn examples_pass() {
 fn a_missing_step() {
     for name in ["gemm.tile", "transpose.tile"] {
         for arch in ARCHS {
-            with_kernel(&example(name), arch, |_, compiled, text| {
+            with_kernel(&example(name), arch, |program, compiled, text| {
                 let steps: Vec<Step> = compiled.steps.to_vec();
                 let machine = TABLES.arch(compiled.plan.arch).expect("an architecture");
                 let barrier = |s: &Step| machine.sync.iter().flat_map(|r| r.steps).any(|w| w.barrier && w.atom == s.atom);
@@ -39,7 +39,7 @@ fn a_missing_step() {
                     }
                     let mut without = steps.clone();
                     let _ = without.remove(k);
-                    let found = check::steps(&TABLES, &compiled.plan, &without);
+                    let found = check::order_of(&TABLES, program, &compiled.plan, &without);
                     if barrier(&steps[k]) {
                         barriers += 1;
                         assert!(matches!(found, Err(Violation::Race { .. })), "{name} {arch}: step {k} {found:?}\n{text}");
@@ -56,7 +56,7 @@ fn a_missing_step() {
 #[test]
 fn a_wait_before_its_producer() {
     for arch in ARCHS {
-        with_kernel(&example("gemm.tile"), arch, |_, compiled, _| {
+        with_kernel(&example("gemm.tile"), arch, |program, compiled, _| {
             let steps: Vec<Step> = compiled.steps.to_vec();
             let machine = TABLES.arch(compiled.plan.arch).expect("an architecture");
             let waits: Vec<_> = machine.counters.iter().map(|c| c.wait).collect();
@@ -68,7 +68,7 @@ fn a_wait_before_its_producer() {
                 let mut steps = steps.clone();
                 let step = steps.remove(wait);
                 steps.insert(first_copy, step);
-                check::steps(&TABLES, &compiled.plan, &steps)
+                check::order_of(&TABLES, program, &compiled.plan, &steps)
             });
             assert!(moved.into_iter().any(|found| matches!(found, Err(Violation::Race { .. }))), "{arch}");
         });
@@ -79,11 +79,11 @@ fn a_wait_before_its_producer() {
 #[test]
 fn a_missing_instance() {
     for arch in ARCHS {
-        with_kernel(&example("gemm.tile"), arch, |_, compiled, _| {
+        with_kernel(&example("gemm.tile"), arch, |program, compiled, _| {
             let mut steps: Vec<Step> = compiled.steps.to_vec();
             let at = steps.iter().position(|s| s.purpose == Purpose::Move).expect("a movement");
             let _ = steps.remove(at);
-            assert!(matches!(check::steps(&TABLES, &compiled.plan, &steps), Err(Violation::Count { .. })), "{arch}");
+            assert!(matches!(check::order_of(&TABLES, program, &compiled.plan, &steps), Err(Violation::Count { .. })), "{arch}");
         });
     }
 }
@@ -142,7 +142,7 @@ fn a_tensor_that_is_read_where_it_was_written() {
             assert!(moves(0, first) > 0 && moves(first, steps.len()) > 0, "{arch}\n{text}");
             let mut without = steps.clone();
             let _ = without.remove(first);
-            assert!(matches!(check::steps(&TABLES, &compiled.plan, &without), Err(Violation::Race { .. })), "{arch}\n{text}");
+            assert!(matches!(check::order_of(&TABLES, program, &compiled.plan, &without), Err(Violation::Race { .. })), "{arch}\n{text}");
         });
     }
 }

@@ -50,7 +50,7 @@ fn blocks_again_and_again() {
         let source = multiplied(shape);
         let text = compiled(&source, arch);
         assert_eq!(stored_wrong(arch, &source, &text, shape), Ok(0), "{arch} {shape:?}\n{text}");
-        again += with_kernel(&source, arch, |_, compiled, _| {
+        again += with_kernel(&source, arch, |program, compiled, _| {
             let loads = |m: &&MovePlan| matches!((m.from, m.to), (End::Shared(_), End::Registers(_)));
             let texts = |m: &MovePlan| compiled.steps.iter().filter(|s| s.atom == m.atom && usize::from(s.origin) == m.op.index()).count();
             let once = |m: &MovePlan| usize::try_from(m.fit.count()).expect("small");
@@ -63,7 +63,7 @@ fn blocks_again_and_again() {
                 let mut more = compiled.steps.to_vec();
                 more.insert(at, step);
                 for steps in [less, more] {
-                    let v = check::steps(&TABLES, &compiled.plan, &steps).expect_err("another number of loads");
+                    let v = check::order_of(&TABLES, program, &compiled.plan, &steps).expect_err("another number of loads");
                     assert!(matches!(v, Violation::Count { .. }), "{v:?}");
                 }
             }

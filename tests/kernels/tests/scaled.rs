@@ -360,14 +360,14 @@ fn a_wrong_copy_is_seen() {
     let product = steps.iter().position(|s| s.purpose == Purpose::Matrix).expect("a product");
     let mut without = steps.clone();
     let taken = without.remove(at);
-    assert!(matches!(check::steps(&TABLES, &compiled.plan, &without), Err(Violation::Count { .. })));
+    assert!(matches!(check::order_of(&TABLES, &program, &compiled.plan, &without), Err(Violation::Count { .. })));
     without.insert(product, taken);
-    assert!(matches!(check::steps(&TABLES, &compiled.plan, &without), Err(Violation::Count { .. })));
+    assert!(matches!(check::order_of(&TABLES, &program, &compiled.plan, &without), Err(Violation::Count { .. })));
     // What orders the copies after what filled their source.
     let fence = steps.iter().take(at).rposition(|s| TABLES.atom(s.atom).is_some_and(|a| a.name().starts_with("fence.proxy"))).expect("a fence");
     let mut without = steps.clone();
     let _ = without.remove(fence);
-    assert!(matches!(check::steps(&TABLES, &compiled.plan, &without), Err(Violation::Race { .. })));
+    assert!(matches!(check::order_of(&TABLES, &program, &compiled.plan, &without), Err(Violation::Race { .. })));
 }
 
 #[test]

@@ -267,7 +267,7 @@ fn the_checker_misses_every_step() {
                 }
                 let mut without = steps.clone();
                 let _ = without.remove(k);
-                let found = check::steps(&TABLES, &compiled.plan, &without);
+                let found = check::order_of(&TABLES, program, &compiled.plan, &without);
                 // The barrier that makes the object known: the loop begins with another.
                 if object.publish.iter().any(|p| p.barrier && p.atom == steps[k].atom) && found.is_ok() {
                     continue;
@@ -283,7 +283,7 @@ fn the_checker_misses_every_step() {
                 let mut other = steps.clone();
                 let step = other.iter_mut().find(|s| s.atom == k).expect("a step");
                 step.args[place] = to;
-                let found = check::steps(&TABLES, &compiled.plan, &other);
+                let found = check::order_of(&TABLES, program, &compiled.plan, &other);
                 assert!(matches!(found, Err(Violation::Completion { .. } | Violation::Race { .. })), "{name} {arch}: {to:?} {found:?}");
             }
         });
