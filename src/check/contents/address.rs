@@ -73,6 +73,10 @@ pub(super) fn addresses(look: &Look<'_>, scratch: &mut ContentsScratch<'_>, out:
     for thread in [threads.saturating_sub(1), threads / 3] {
         run.thread(thread)?;
     }
+    let idle = Look { idle: true, ..*look };
+    run.look = &idle;
+    run.thread(0)?;
+    run.look = look;
     out.addresses = run.compared;
     run.all_blocks()?;
     let moves = look.steps.iter().zip(run.instances.iter()).filter(|(s, i)| s.purpose == Purpose::Move && **i == NONE && look.is_placed(s));
@@ -131,7 +135,11 @@ impl Look<'_> {
             }
             out = multiple;
         }
-        out.saturating_mul(if bounds { 2 } else { 5 })
+        out.saturating_mul(match (bounds, self.idle) {
+            (true, true) => 0,
+            (true, false) => 2,
+            (false, _) => 5,
+        })
     }
 }
 
@@ -358,10 +366,10 @@ impl Run<'_, '_> {
         None
     }
 
-    /// Which turn of a loop of the program runs, from 0.
-    pub(super) fn turn_of(&self, around: Op) -> Option<u32> {
+    /// How many turns of a loop of the program have begun since it was entered.
+    pub(super) fn turns_of(&self, around: Op) -> Option<u32> {
         let number = self.loops.iter().position(|l| l.nth != NO_LOOP && self.look.nth_loop(l.nth) == Some(around))?;
-        self.turns.get(number)?.checked_sub(1)
+        self.turns.get(number).copied()
     }
 
     /// Where a tile of global memory begins, and the bytes of its outer stride.

@@ -18,6 +18,7 @@
 //!   taken for granted when it comes up again.
 
 mod address;
+mod beside;
 mod flow;
 mod goal;
 mod memory;
@@ -87,13 +88,15 @@ pub fn contents(
     let arch = tables.arch(kernel.plan.arch).ok_or(Violation::UnknownArch)?;
     let isa = tables.isa(arch.isa).ok_or(Violation::UnknownArch)?;
     let FinalSteps { plan, steps, patterns, params } = *kernel;
-    let look = Look { tables, program, arch, isa, plan, steps, patterns, params };
+    let look = Look { tables, program, arch, isa, plan, steps, patterns, params, idle: false };
     scratch.clear();
     flow::definitions(&look, scratch)?;
     let mut out = ContentsSummary::default();
     address::addresses(&look, scratch, &mut out)?;
     memory::tiles(&look, scratch)?;
     pending::waits(&look, scratch)?;
+    beside::registers(&look, scratch)?;
+    unit::frames(&look)?;
     sinks::goals(&look, scratch, &mut out)?;
     goal::show(&look, scratch, &mut out)?;
     Ok(out)
@@ -110,6 +113,8 @@ struct Look<'a> {
     steps: &'a [Step],
     patterns: &'a [Pattern],
     params: &'a [Param],
+    /// Loops whose bound is an argument run no turn.
+    idle: bool,
 }
 
 /// What a register holds.

@@ -61,7 +61,7 @@ pub(super) fn waits(look: &Look<'_>, scratch: &ContentsScratch<'_>) -> Result<()
 }
 
 /// Where a walk goes on.
-fn next(look: &Look<'_>, scratch: &ContentsScratch<'_>, (at, step): (u16, &Step), turns: u8, done: &mut [u8]) -> u16 {
+pub(super) fn next(look: &Look<'_>, scratch: &ContentsScratch<'_>, (at, step): (u16, &Step), turns: u8, done: &mut [u8]) -> u16 {
     let behind = at.saturating_add(1);
     if step.purpose == Purpose::Label {
         return behind;
@@ -88,7 +88,7 @@ fn next(look: &Look<'_>, scratch: &ContentsScratch<'_>, (at, step): (u16, &Step)
 }
 
 /// Whether two operands have a register in common.
-fn overlap(look: &Look<'_>, a: Slot, b: Slot) -> bool {
+pub(super) fn overlap(look: &Look<'_>, a: Slot, b: Slot) -> bool {
     if class(a).is_none() || class(a) != class(b) {
         return false;
     }
@@ -99,7 +99,7 @@ fn overlap(look: &Look<'_>, a: Slot, b: Slot) -> bool {
 }
 
 /// Whether an operand is read, and whether it is written.
-fn uses(role: Role) -> (bool, bool) {
+pub(super) fn uses(role: Role) -> (bool, bool) {
     match role {
         Role::Def => (false, true),
         Role::UseDef => (true, true),

@@ -7,8 +7,8 @@ use super::through::Bits;
 use super::{Content, class, count};
 use crate::check::tile::power;
 use crate::check::violation::Violation;
-use crate::ir::{Op, Value};
 use crate::emit::step::Slot;
+use crate::ir::{Op, Value};
 use crate::plan::{Choice, Product, ProductPlan, ScalePlan};
 
 /// The number of an operand's block: panel by panel, and in a panel the first of two coordinates counts fastest.

@@ -150,8 +150,9 @@ impl<'a> Prover<'a, '_, '_> {
             return Ok(true);
         }
         if let Some((op, init, yielded)) = carried {
-            if look.plan.in_tensor(look.program, value).is_some() {
-                self.unfollowed = self.unfollowed.saturating_add(1);
+            // What was not fetched is what it began with: in no thread sums are fetched without a turn, or left where they are behind one.
+            if look.plan.products.iter().any(|p| p.tensor.is_some_and(|place| place.value == value && place.carrier == Some(op))) {
+                self.want(bits, What::Tile(init), at)?;
                 return Ok(true);
             }
             let number = self.scratch.loops.iter().position(|l| l.nth != NO_LOOP && look.nth_loop(l.nth) == Some(op));

@@ -14,7 +14,7 @@ use crate::check::violation::Violation;
 use crate::emit::ParamKind;
 use crate::emit::step::{Purpose, Step};
 use crate::map::Fragment;
-use crate::plan::{End, InShared, ProductPlan, TensorLoads};
+use crate::plan::{End, InShared, ProductPlan, ScaleCopy, TensorLoads};
 use lanebook_tables::{Atom, FieldRole, FrameOperand, Role, SharedOperand, Space, TensorMove};
 
 /// Where the allocation in tensor memory is said to start.
@@ -98,7 +98,35 @@ impl Run<'_, '_> {
         if step.purpose == Purpose::Matrix && atom.matrix.is_some() {
             return self.product(at, step, atom);
         }
+        self.object(at, step, atom)?;
         self.frame(at, step, atom)
+    }
+
+    /// A completion object's address, where one is made, announced to, waited for or arrived at: each has its own, and keeps it.
+    fn object(&mut self, at: u16, step: &Step, atom: &Atom<'_>) -> Result<(), Violation> {
+        let look = self.look;
+        let Some(table) = look.tables.units.completions.iter().find(|c| has(look.arch, c.feature) && look.plan.completions > 0) else { return Ok(()) };
+        let around = tensor_memory(look.tables, look.arch).and_then(|m| m.around.iter().find(|f| f.atom == step.atom));
+        let number = match step.atom {
+            a if a == table.init || a == table.expect => 1,
+            a if a == table.wait => 0,
+            _ => match around.and_then(|f| f.operands.iter().position(|o| *o == FrameOperand::Barrier)) {
+                Some(number) => number,
+                None => return Ok(()),
+            },
+        };
+        let found = u8::try_from(number).ok().and_then(|number| self.given(step, atom, number));
+        let start = look.base().saturating_add(u64::from(look.plan.completion_offset));
+        let each = u64::from(table.bytes);
+        let own = (0..u32::from(look.plan.completions)).find(|k| Some(start.saturating_add(each.saturating_mul(u64::from(*k)))) == found);
+        // An object is the one that was made with the same register.
+        let makes = |s: &Step| s.purpose != Purpose::Label && s.atom == table.init;
+        let made = look.steps.iter().position(|s| makes(s) && s.arg(1) == step.arg(number));
+        let known = made.and_then(|made| self.instances.get(made)).copied().filter(|k| *k != NONE);
+        let twice = step.atom == table.init
+            && (0usize..).zip(look.steps).any(|(k, s)| makes(s) && k != usize::from(at) && self.instances.get(k).is_some_and(|i| own == Some(u32::from(*i))));
+        let right = own.is_some_and(|k| known.is_none_or(|known| u32::from(known) == k) && !twice && self.bind(at, k));
+        if right { Ok(()) } else { Err(Violation::Stray { step: at }) }
     }
 
     /// The start of the allocation in tensor memory, where a step of the frame loads it.
@@ -266,7 +294,7 @@ impl Run<'_, '_> {
             let adds = match (instance, place.carrier) {
                 (1.., _) => true,
                 (0, _) if place.stored => true,
-                (0, Some(carrier)) => self.turn_of(carrier).unwrap_or(0) > 0,
+                (0, Some(carrier)) => self.turns_of(carrier).unwrap_or(0) > 1,
                 (0, None) => false,
             };
             let given = |number: u8| self.given(step, atom, number);
@@ -275,8 +303,17 @@ impl Run<'_, '_> {
                 return Err(self.wrong(at, adding));
             }
             let word = given(own.word);
-            let scaled = p.copied.iter().any(Option::is_some);
-            if !scaled && word != Some(u64::from(place.word)) {
+            let mut want = place.word;
+            for (side, copy) in p.copied.iter().enumerate() {
+                let Some(copy) = copy else { continue };
+                let (column, run) = scales(p, atom, copy, (side, [*a, *b])).ok_or(self.wrong(at, word))?;
+                want |= u32::from(run).checked_shl(u32::from(copy.field)).unwrap_or(0);
+                let found = given(copy.operand);
+                if found != Some(START.saturating_add(u64::from(column))) {
+                    return Err(self.wrong(at, found));
+                }
+            }
+            if word != Some(u64::from(want)) {
                 return Err(self.wrong(at, word));
             }
         }
@@ -304,6 +341,11 @@ impl Run<'_, '_> {
             // In a loop that never turns they are nothing.
             if found != want && (found != 0 || own().count() != want as usize) {
                 return Err(Violation::Count { op: p.op, atom: p.product.atom, want, found });
+            }
+            // What has been added up is fetched.
+            let loads = (0usize..).zip(look.steps).filter(|(_, s)| look.transfer(s).is_some_and(|(q, stores)| q.op == p.op && !stores));
+            if let Some((at, _)) = loads.into_iter().find(|(at, _)| found != 0 && self.instances.get(*at) == Some(&NONE)) {
+                return Err(Violation::Content { step: u16::try_from(at).unwrap_or(u16::MAX), writer: u16::MAX, value: None, at: 0 });
             }
             for (at, here) in all() {
                 let [.., sum] = here;
@@ -352,6 +394,10 @@ impl Run<'_, '_> {
                 start().is_some() && start() == found
             })
         };
+        // Without a turn nothing has been added up.
+        if !stores && p.tensor.is_some_and(|place| !place.stored && place.carrier.is_some_and(|carrier| self.turns_of(carrier) == Some(0))) {
+            return Err(Violation::Content { step: at, writer: u16::MAX, value: p.tensor.map(|place| place.value), at: 0 });
+        }
         let sums = part(0);
         let instance = sums.or_else(|| part(1).filter(|_| stores).and_then(|n| n.checked_add(FACTORS)));
         if instance.is_some_and(|i| self.bind(at, i)) { Ok(()) } else { Err(self.wrong(at, found)) }
@@ -387,6 +433,44 @@ impl Run<'_, '_> {
     }
 }
 
+/// The column where the scales of an instance with these blocks of A and B begin, and which run of the piece there is its.
+fn scales(p: &ProductPlan, atom: &Atom<'_>, copy: &ScaleCopy, (side, blocks): (usize, [u16; 2])) -> Option<(u16, u16)> {
+    let [of_a, of_b] = blocks;
+    let (fragment, block) = if side == 0 { (&p.product.a, of_a) } else { (&p.product.b, of_b) };
+    let (row, col) = block_start(fragment, u32::from(block), 0)?;
+    let (outer, depth) = if side == 0 { (row, col) } else { (col, row) };
+    let runs = depth.checked_div(u32::from(atom.scaled_run()?))?;
+    let (rows, each) = (u32::from(copy.piece.0), u32::from(copy.piece.1));
+    let narrow = |n: u32| u16::try_from(n).ok();
+    let place = (narrow(outer.checked_div(rows)?)?, narrow(runs.checked_div(each)?)?);
+    Some((copy.column(place), narrow(runs.checked_rem(each)?)?))
+}
+
+/// What a kernel with tensor memory begins with stands before all work there, and what it ends with behind it.
+pub(super) fn frames(look: &Look<'_>) -> Result<(), Violation> {
+    let Some(memory) = tensor_memory(look.tables, look.arch).filter(|_| look.plan.tensor_columns > 0) else { return Ok(()) };
+    let works = |step: &Step| {
+        let product = step.purpose == Purpose::Matrix && look.own_product(step).is_some_and(|p| p.tensor.is_some() && p.product.atom == step.atom);
+        product || look.transfer(step).is_some()
+    };
+    let first = look.steps.iter().position(works).unwrap_or(look.steps.len());
+    let last = look.steps.iter().rposition(works).unwrap_or(first);
+    let narrow = |n: usize| u16::try_from(n).unwrap_or(u16::MAX);
+    let parts = [(memory.enter, 0, first), (memory.leave, last.saturating_add(1), look.steps.len())];
+    for (frame, from, to) in parts {
+        let mut wanted = frame.iter().peekable();
+        for step in look.steps.iter().take(to).skip(from) {
+            if step.purpose != Purpose::Label && wanted.peek().is_some_and(|want| want.atom == step.atom) {
+                wanted.next();
+            }
+        }
+        if let Some(want) = wanted.next() {
+            return Err(Violation::Race { producer: narrow(from), consumer: narrow(to), missing: want.atom, trips: 0 });
+        }
+    }
+    Ok(())
+}
+
 /// Which term of its sum an instance is whose blocks are these.
 fn instance(p: &ProductPlan, found: [u16; 3]) -> Option<u32> {
     let (nm, nn, nk) = p.product.counts();
@@ -397,4 +481,3 @@ fn instance(p: &ProductPlan, found: [u16; 3]) -> Option<u32> {
     };
     all.into_iter().find(own).map(|(.., k)| k)
 }
-
