@@ -48,7 +48,7 @@ fn apart(program: &Program<'_, '_>, a: &GlobalPlan, b: &GlobalPlan) -> bool {
 
 /// By how much a loop moves an index in each turn: 0 = not at all; `None` if that is not known.
 fn moved_by(program: &Program<'_, '_>, start: Value, around: Op) -> Option<u64> {
-    let Some(quotient) = program.quotient(start) else { return None };
+    let quotient = program.quotient(start)?;
     let (mut at, mut least) = (quotient.of, None);
     for _ in 0..DEPTH {
         let Def::Argument(block, _) = program.def(at) else { return Some(0) };

@@ -316,13 +316,16 @@ pub(super) fn lanes(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<
 /// The mask of an exchange's step; `Some(None)` where a register says it.
 pub(super) fn mask(atom: &Atom<'_>, step: &Step) -> Option<Option<u8>> {
     let does = atom.does?;
-    if does.lanes.iter().any(|l| l.by.is_some()) {
-        return Some(None);
-    }
     let others = || {
         let numbered = (0u8..).zip(atom.operands.iter()).zip(&step.args);
-        numbered.filter(|((k, o), _)| !does.uses.contains(k) && !matches!(o.role, Role::Def | Role::UseDef)).map(|(_, arg)| *arg)
+        let named = |k: u8| does.lanes.iter().any(|l| l.by.is_some_and(|by| by.0 == k));
+        numbered.filter(move |((k, o), _)| !does.uses.contains(k) && !named(*k) && !matches!(o.role, Role::Def | Role::UseDef)).map(|(_, arg)| *arg)
     };
+    if let Some(l) = does.lanes.iter().find(|l| l.by.is_some()) {
+        // What else it holds is as the table has it.
+        let same = others().zip(l.set.iter().copied().chain(core::iter::repeat(0))).all(|(arg, set)| arg == Slot::Int(set));
+        return same.then_some(None);
+    }
     for l in does.lanes {
         for m in l.masks.0..=l.masks.1 {
             let mut first = l.step.wrapping_mul(i32::from(m));

@@ -20,6 +20,8 @@ const TURNS: u32 = 3;
 const FUEL: u32 = 1 << 18;
 /// Most registers that a thread makes uniform.
 const UNIFORM: usize = 128;
+/// Where parameters are said to stand, a number for each register.
+const PARAMETERS: u64 = 0x7a00;
 /// Bits of an address in global memory.
 const GLOBAL_BITS: u64 = (1 << 48) - 1;
 
@@ -231,6 +233,14 @@ impl Run<'_, '_> {
         {
             *place = Some(u64::from(thread));
         }
+        if let Some(fixed) = self.look.isa.param_base {
+            let class = u8::try_from(fixed.class.0).unwrap_or(u8::MAX);
+            for k in 0..u16::from(fixed.count) {
+                if let Some(place) = self.numbering.at(class, fixed.number.saturating_add(k)).and_then(|at| self.values.get_mut(at)) {
+                    *place = Some(PARAMETERS.saturating_add(u64::from(k)));
+                }
+            }
+        }
         let mut at = 0u16;
         let mut fuel = FUEL;
         while let Some(step) = self.look.steps.get(usize::from(at)) {
@@ -338,6 +348,11 @@ impl Run<'_, '_> {
         let k = atom.operands.iter().position(|o| o.role == Role::Immediate)?;
         let Slot::Int(n) = step.arg(k) else { return None };
         let by_offset = self.look.isa.param_base.is_some();
+        let given = |k: usize| atom.operands.get(k).and_then(|o| self.operand(step, o.class.0, k));
+        let mut bases = atom.operands.iter().enumerate().filter(|(_, o)| matches!(o.role, Role::Use | Role::Address) && !o.implicit);
+        if by_offset && !bases.all(|(k, _)| given(k) == Some(PARAMETERS | PARAMETERS.saturating_add(1) << 32)) {
+            return None;
+        }
         let found = (0i32..).zip(self.look.params).find(|(number, p)| if by_offset { i32::try_from(p.offset) == Ok(n) } else { *number == n })?.1;
         self.look.argument(found.value, found.kind)
     }

@@ -2,11 +2,11 @@
 //! or twice.
 
 use super::Look;
-use super::pending::{next, overlap, uses};
+use super::pending::{is_step, next, overlap, uses};
 use super::storage::{ContentsScratch, LOOPS};
 use crate::check::violation::Violation;
 use crate::emit::step::{Purpose, Slot, Step};
-use lanebook_tables::{AccessId, Role, SyncStep};
+use lanebook_tables::{AccessId, SyncStep};
 
 /// Most different tuples of registers of such products.
 const TUPLES: usize = 64;
@@ -94,15 +94,6 @@ impl<'a> Walk<'a> {
         rule.map_or(&[], |r| r.steps)
     }
 
-    fn is(&self, step: &Step, want: &SyncStep<'_>) -> bool {
-        if step.purpose == Purpose::Label || step.atom != want.atom {
-            return false;
-        }
-        let Some(atom) = self.look.atom(step) else { return false };
-        let fixed = (0usize..).zip(atom.operands.iter()).filter(|(_, o)| o.role == Role::Immediate).map(|(k, _)| step.arg(k));
-        fixed.zip(want.immediates).all(|(arg, value)| arg == Slot::Int(*value))
-    }
-
     /// Meets a step.
     fn meet(&mut self, at: u16, step: &Step) -> Result<(), Violation> {
         let look = self.look;
@@ -123,14 +114,14 @@ impl<'a> Walk<'a> {
             }
         }
         let (before, after) = (self.rule(true), self.rule(false));
-        if before.get(self.before).is_some_and(|want| self.is(step, want)) {
+        if before.get(self.before).is_some_and(|want| is_step(look, step, want)) {
             self.before = self.before.saturating_add(1);
         }
         if self.before >= before.len() {
             self.before = 0;
             self.tuples.iter_mut().for_each(|t| t.dirty = false);
         }
-        if after.get(self.after).is_some_and(|want| self.is(step, want)) {
+        if after.get(self.after).is_some_and(|want| is_step(look, step, want)) {
             self.after = self.after.saturating_add(1);
         }
         if self.after >= after.len() {

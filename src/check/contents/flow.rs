@@ -6,7 +6,7 @@ use crate::check::order::narrow;
 use crate::check::violation::Violation;
 use crate::emit::step::{Purpose, Slot, Step};
 use heapless::VecView;
-use lanebook_tables::Role;
+use lanebook_tables::{RegisterKind, Role};
 
 /// Most classes of an instruction set.
 const CLASSES: usize = 16;
@@ -145,6 +145,30 @@ pub(super) fn definitions(look: &Look<'_>, scratch: &mut ContentsScratch<'_>) ->
     Ok(())
 }
 
+/// Ways that one register leads back.
+const WAYS: usize = 32;
+
+/// No step reads a register that nothing has written on some way to it.
+#[inline(never)]
+pub(super) fn written_before(look: &Look<'_>, scratch: &ContentsScratch<'_>) -> Result<(), Violation> {
+    let numbering = Numbering::of(look);
+    for (at, step) in (0u16..).zip(look.steps) {
+        let Some(atom) = look.atom(step) else { continue };
+        let mut wrong = false;
+        registers(look, &numbering, step, is_read, |named| {
+            let plain = atom.operands.get(usize::from(named.operand)).is_some_and(|o| matches!(o.role, Role::Use | Role::Address) && !o.implicit);
+            if plain && !look.is_given(step.arg(usize::from(named.operand)), named.member) {
+                let content = scratch.read(look, at, named.operand, named.member).unwrap_or_default();
+                wrong |= scratch.is_unwritten(content);
+            }
+        });
+        if wrong {
+            return Err(Violation::Content { step: at, writer: u16::MAX, value: None, at: 0 });
+        }
+    }
+    Ok(())
+}
+
 /// What a step writes.
 fn write(look: &Look<'_>, numbering: &Numbering, state: &mut VecView<Content>, at: u16, step: &Step) {
     let mut number = 0u8;
@@ -157,6 +181,15 @@ fn write(look: &Look<'_>, numbering: &Numbering, state: &mut VecView<Content>, a
 }
 
 impl Look<'_> {
+    /// Whether a register is one that the kernel begins with, or a special one.
+    fn is_given(&self, slot: Slot, member: u8) -> bool {
+        let Some((own, number)) = class(slot).zip(self.number(slot, member)) else { return true };
+        let special = self.isa.classes.get(usize::from(own)).is_none_or(|c| c.kind == RegisterKind::Special);
+        let fixed = [self.isa.thread_register, self.isa.param_base].into_iter().flatten();
+        let begins = |f: lanebook_tables::Operandless<'_>| f.class.0 == u16::from(own) && (f.number..f.number.saturating_add(u16::from(f.count))).contains(&number);
+        special || fixed.into_iter().any(begins)
+    }
+
     /// The step of a branch's label.
     pub(super) fn target(&self, branch: &Step) -> Option<u16> {
         let label = branch.args.iter().find(|a| matches!(a, Slot::Label(_)))?;
@@ -287,6 +320,31 @@ impl ContentsScratch<'_> {
             at = at.saturating_add(usize::from(many));
         }
         None
+    }
+
+    /// Whether nothing has written what a register holds, on some way: before a loop, or on either way that leaves steps out.
+    fn is_unwritten(&self, content: Content) -> bool {
+        let mut all: heapless::Vec<Content, WAYS> = heapless::Vec::new();
+        let _ = all.push(content);
+        let mut next = 0usize;
+        while let Some(&at) = all.get(next) {
+            next = next.saturating_add(1);
+            match at {
+                Content::Nothing => return true,
+                Content::Step(..) => {}
+                Content::Loop(number, register) => {
+                    let Some([first, end]) = self.ways(number, register) else { continue };
+                    let skips = self.loops.get(usize::from(number)).is_some_and(|l| l.nth == NO_LOOP);
+                    for way in [Some(first), skips.then_some(end)].into_iter().flatten() {
+                        if !all.contains(&way) {
+                            // Of ways that are too many nothing is said.
+                            let _ = all.push(way);
+                        }
+                    }
+                }
+            }
+        }
+        false
     }
 
     /// What a register holds before a loop, and at the end of its turns.

@@ -91,11 +91,13 @@ pub fn contents(
     let look = Look { tables, program, arch, isa, plan, steps, patterns, params, idle: false };
     scratch.clear();
     flow::definitions(&look, scratch)?;
+    flow::written_before(&look, scratch)?;
     let mut out = ContentsSummary::default();
     address::addresses(&look, scratch, &mut out)?;
     memory::tiles(&look, scratch)?;
     pending::waits(&look, scratch)?;
     beside::registers(&look, scratch)?;
+    unit::barriers(&look)?;
     unit::frames(&look)?;
     sinks::goals(&look, scratch, &mut out)?;
     goal::show(&look, scratch, &mut out)?;

@@ -5,7 +5,7 @@ use super::storage::{ContentsScratch, NO_LOOP};
 use super::{Look, class, count};
 use crate::check::violation::Violation;
 use crate::emit::step::{Purpose, Slot, Step};
-use lanebook_tables::{Arch, Atom, Hazard, HazardUse, Role, TagId};
+use lanebook_tables::{Arch, Atom, Hazard, HazardUse, Role, SyncStep, TagId};
 
 /// Most loads on their way.
 const IN_FLIGHT: usize = 256;
@@ -85,6 +85,16 @@ pub(super) fn next(look: &Look<'_>, scratch: &ContentsScratch<'_>, (at, step): (
         None => turns > 0,
     };
     if taken { look.target(step).unwrap_or(behind) } else { behind }
+}
+
+/// Whether a step is one of the synchronisation table's, with its immediates.
+pub(super) fn is_step(look: &Look<'_>, step: &Step, want: &SyncStep<'_>) -> bool {
+    if step.purpose == Purpose::Label || step.atom != want.atom {
+        return false;
+    }
+    let Some(atom) = look.atom(step) else { return false };
+    let fixed = (0usize..).zip(atom.operands.iter()).filter(|(_, o)| o.role == Role::Immediate).map(|(k, _)| step.arg(k));
+    fixed.zip(want.immediates).all(|(arg, value)| arg == Slot::Int(*value))
 }
 
 /// Whether two operands have a register in common.

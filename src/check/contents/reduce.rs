@@ -85,11 +85,11 @@ impl Prover<'_, '_, '_> {
             let Some(step) = look.steps.get(usize::from(number)) else { continue };
             let Some(atom) = look.atom(step) else { continue };
             let Some(does) = atom.does.filter(|does| does.op == OpWord::Exchange) else { continue };
-            // Where a register says which lane, it is the highest that is left.
+            // Where a register says which lane, threads were carried out, unless it stands in a loop that never turns: then the highest is left.
             let highest = lanes.checked_ilog2().and_then(|bit| 1u8.checked_shl(bit)).unwrap_or(0);
             let mask = match shape::mask(atom, step) {
                 Some(Some(mask)) => mask,
-                Some(None) => highest,
+                Some(None) => self.scratch.instance(number).map_or(highest, |mask| u8::try_from(mask).unwrap_or(0)),
                 None => continue,
             };
             let from = does.uses.first().and_then(|operand| self.scratch.read(look, number, *operand, 0));

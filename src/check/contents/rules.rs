@@ -133,7 +133,7 @@ impl<'a> Prover<'a, '_, '_> {
         }
         let carried = look.carried(value);
         if let Some(p) = self.fetched(bits.content) {
-            return Ok(self.from_cells(bits, p, value, at));
+            return Ok(self.cell_of_sums(bits, p, value, at));
         }
         if let Content::Loop(number, register) = bits.content {
             let Some(nth) = self.scratch.loops.get(usize::from(number)).map(|l| l.nth) else { return Ok(false) };
@@ -185,7 +185,7 @@ impl<'a> Prover<'a, '_, '_> {
     }
 
     /// What a load brings from the cells of a product's sums.
-    fn from_cells(&mut self, bits: Bits, p: &ProductPlan, value: Value, at: u32) -> bool {
+    fn cell_of_sums(&mut self, bits: Bits, p: &ProductPlan, value: Value, at: u32) -> bool {
         let Content::Step(number, register) = bits.content else { return false };
         let (Some(place), Some(loads)) = (p.tensor, p.product.tensor) else { return false };
         if self.look.renamed(place.value) != value {

@@ -2,6 +2,7 @@
 //! out, and in each turn, they are those of one and the same instance.
 
 use super::address::Run;
+use super::pending::is_step;
 use super::product::blocks;
 use super::storage::NONE;
 use super::{Look, class};
@@ -15,7 +16,7 @@ use crate::emit::ParamKind;
 use crate::emit::step::{Purpose, Step};
 use crate::map::Fragment;
 use crate::plan::{End, InShared, ProductPlan, ScaleCopy, TensorLoads};
-use lanebook_tables::{Atom, FieldRole, FrameOperand, Role, SharedOperand, Space, TensorMove};
+use lanebook_tables::{Atom, FieldRole, FrameOperand, OpRole, OpWord, Role, SharedOperand, Space, TensorMove};
 
 /// Where the allocation in tensor memory is said to start.
 const START: u64 = 64;
@@ -98,8 +99,23 @@ impl Run<'_, '_> {
         if step.purpose == Purpose::Matrix && atom.matrix.is_some() {
             return self.product(at, step, atom);
         }
+        self.exchanged(at, step, atom)?;
         self.object(at, step, atom)?;
         self.frame(at, step, atom)
+    }
+
+    /// The lane that an exchange of a reduction reads, where a register says it: its number differs from the own in the same bits everywhere.
+    fn exchanged(&mut self, at: u16, step: &Step, atom: &Atom<'_>) -> Result<(), Violation> {
+        let look = self.look;
+        let Some(does) = atom.does.filter(|does| does.op == OpWord::Exchange) else { return Ok(()) };
+        let Some((operand, times)) = does.lanes.iter().find_map(|l| l.by) else { return Ok(()) };
+        let reduces = |op: &crate::ir::Op| op.index() == usize::from(step.origin) && look.program.role(*op) == OpRole::Reduce;
+        let Some(op) = look.program.functions().next().and_then(|f| look.program.inside(f).find(reduces)) else { return Ok(()) };
+        let wrong = Violation::Lanes { op, step: at };
+        let lanes = u64::from(power(usize::from(look.plan.wave)).ok_or(wrong)?.saturating_sub(1));
+        let read = self.given(step, atom, operand).and_then(|n| n.checked_div(u64::from(times.max(1)))).ok_or(wrong)?;
+        let mask = (read & lanes) ^ (u64::from(self.thread) & lanes);
+        if u32::try_from(mask).is_ok_and(|mask| self.bind(at, mask)) { Ok(()) } else { Err(wrong) }
     }
 
     /// A completion object's address, where one is made, announced to, waited for or arrived at: each has its own, and keeps it.
@@ -444,6 +460,17 @@ fn scales(p: &ProductPlan, atom: &Atom<'_>, copy: &ScaleCopy, (side, blocks): (u
     let narrow = |n: u32| u16::try_from(n).ok();
     let place = (narrow(outer.checked_div(rows)?)?, narrow(runs.checked_div(each)?)?);
     Some((copy.column(place), narrow(runs.checked_rem(each)?)?))
+}
+
+/// Barriers are those of the table.
+pub(super) fn barriers(look: &Look<'_>) -> Result<(), Violation> {
+    let all = || look.arch.sync.iter().flat_map(|rule| rule.steps).filter(|want| want.barrier);
+    for (at, step) in (0u16..).zip(look.steps).filter(|(_, step)| step.purpose != Purpose::Label) {
+        if all().any(|want| want.atom == step.atom) && !all().any(|want| is_step(look, step, want)) {
+            return Err(Violation::Stray { step: at });
+        }
+    }
+    Ok(())
 }
 
 /// What a kernel with tensor memory begins with stands before all work there, and what it ends with behind it.

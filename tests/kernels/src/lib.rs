@@ -9,6 +9,7 @@ pub mod hunt;
 pub mod interpret;
 pub mod judge;
 pub mod maps;
+pub mod mutants;
 pub mod programs;
 pub mod sweep;
 

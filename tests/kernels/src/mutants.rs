@@ -1,0 +1,234 @@
+//! Changes of final steps, one at a time: what an emitter with a fault would write. The replay says which of them are wrong.
+
+use crate::interpret::{Given, Interpreted};
+use crate::judge::run_text;
+use crate::maps::kernel_maps;
+use crate::{checked, with_kernel};
+use lanebook::TABLES;
+use lanebook::check::{FinalSteps, Violation};
+use lanebook::compile::Compiled;
+use lanebook::emit::step::{Purpose, Slot, Step};
+use lanebook::ir::Program;
+use lanebook::tables::{AtomId, Isa, OpWord, Role, TermNode};
+
+/// Numbers of no pattern.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % n.max(1) as u64) as usize
+    }
+}
+
+/// What the checkers say of changed steps.
+#[must_use]
+pub fn found(program: &Program<'_, '_>, compiled: &Compiled<'_>, steps: &[Step]) -> Option<Violation> {
+    let kernel = FinalSteps { steps, ..FinalSteps::of(compiled) };
+    checked::check(program, &kernel).err()
+}
+
+/// Steps that may be changed: no labels, branches or ends.
+fn plain(steps: &[Step], isa: &Isa<'_>) -> Vec<usize> {
+    let fixed = [isa.branch, isa.branch_if, isa.end];
+    (0..steps.len()).filter(|&k| steps[k].purpose != Purpose::Label && !fixed.contains(&steps[k].atom)).collect()
+}
+
+/// Registers of the operands in some roles, as (operand, class, first, count).
+fn operands(step: &Step, roles: &[Role]) -> Vec<(usize, u8, u16, u8)> {
+    let atom = TABLES.atom(step.atom).expect("an atom");
+    let all = atom.operands.iter().enumerate().filter(|(_, o)| roles.contains(&o.role) && !o.implicit);
+    all.filter_map(|(k, _)| match step.arg(k) {
+        Slot::Reg { class, count, first } => Some((k, class, first, count)),
+        _ => None,
+    })
+    .collect()
+}
+
+const READ: [Role; 3] = [Role::Use, Role::UseDef, Role::Address];
+const WRITTEN: [Role; 2] = [Role::Def, Role::UseDef];
+
+fn overlap(a: &[(usize, u8, u16, u8)], b: &[(usize, u8, u16, u8)]) -> bool {
+    a.iter().any(|(_, class, first, count)| b.iter().any(|(_, c, f, n)| c == class && *f < first + u16::from(*count) && *first < f + u16::from(*n)))
+}
+
+/// One change of some kind, if there is a place for it.
+fn change(kind: &str, steps: &mut Vec<Step>, plan_waits: &[AtomId], isa: &Isa<'_>, numbers: &mut Numbers) -> Option<usize> {
+    let places = plain(steps, isa);
+    let k = places[numbers.below(places.len())];
+    match kind {
+        "exchanged" => {
+            let (a, b) = (steps.get(k)?, steps.get(k + 1).filter(|_| places.contains(&(k + 1)))?);
+            let depends = overlap(&operands(a, &WRITTEN), &operands(b, &READ)) || overlap(&operands(a, &READ), &operands(b, &WRITTEN));
+            if !depends || a == b {
+                return None;
+            }
+            steps.swap(k, k + 1);
+        }
+        "read" | "written" => {
+            let all = operands(&steps[k], if kind == "read" { &READ } else { &WRITTEN });
+            let &(operand, class, first, count) = all.get(numbers.below(all.len()))?;
+            // A register that something else holds, aligned like the right one.
+            let others: Vec<u16> = steps
+                .iter()
+                .filter(|s| s.purpose != Purpose::Label)
+                .flat_map(|s| operands(s, &WRITTEN))
+                .filter(|o| o.1 == class && o.3 == count)
+                .map(|o| o.2)
+                .collect();
+            let other = *others.get(numbers.below(others.len()))?;
+            if other == first {
+                return None;
+            }
+            steps[k].args[operand] = Slot::Reg { class, count, first: other };
+        }
+        "immediate" => {
+            let at: Vec<usize> = (0..8).filter(|&a| matches!(steps[k].args[a], Slot::Int(_))).collect();
+            let &a = at.get(numbers.below(at.len()))?;
+            let Slot::Int(v) = steps[k].args[a] else { return None };
+            steps[k].args[a] = Slot::Int(if numbers.below(2) == 0 { v.wrapping_add(16) } else { v ^ 4 });
+        }
+        "left out" => {
+            if steps[k].purpose == Purpose::Sync {
+                return None;
+            }
+            steps.remove(k);
+        }
+        "copy" => {
+            // A copy of a register reads what another one does.
+            let moves = |s: &Step| TABLES.atom(s.atom).is_some_and(|a| matches!(*a.means, [TermNode::Operand(_)])) && s.purpose == Purpose::Fill;
+            let copies: Vec<usize> = places.iter().copied().filter(|&k| moves(&steps[k]) && !operands(&steps[k], &READ).is_empty()).collect();
+            let (k, other) = (*copies.get(numbers.below(copies.len()))?, *copies.get(numbers.below(copies.len()))?);
+            let (&(operand, ..), &(from, ..)) = (operands(&steps[k], &READ).first()?, operands(&steps[other], &READ).first()?);
+            let new = steps[other].args[from];
+            if steps[k].args[operand] == new {
+                return None;
+            }
+            steps[k].args[operand] = new;
+            return Some(k);
+        }
+        "packing" => {
+            let packs = |s: &Step| TABLES.atom(s.atom).and_then(|a| a.does).is_some_and(|d| [OpWord::Pack, OpWord::Choose, OpWord::Unpack].contains(&d.op));
+            if !packs(&steps[k]) {
+                return None;
+            }
+            steps.remove(k);
+        }
+        "in place" => {
+            // A product's sums lie where those lie that it begins with.
+            let products: Vec<usize> = places.iter().copied().filter(|&k| steps[k].purpose == Purpose::Matrix).collect();
+            let k = *products.get(numbers.below(products.len()))?;
+            let shape = TABLES.atom(steps[k].atom)?.matrix?;
+            let (from, to) = (steps[k].arg(usize::from(shape.d)), steps[k].arg(usize::from(shape.c)));
+            let (Slot::Reg { class, count, first }, Slot::Reg { first: other, .. }) = (from, to) else { return None };
+            if from == to {
+                return None;
+            }
+            for step in steps.iter_mut().filter(|s| s.purpose != Purpose::Label) {
+                for arg in &mut step.args {
+                    if let Slot::Reg { class: own, count: many, first: at } = *arg
+                        && own == class
+                        && at >= first
+                        && at + u16::from(many) <= first + u16::from(count)
+                    {
+                        *arg = Slot::Reg { class, count: many, first: other + (at - first) };
+                    }
+                }
+            }
+            return Some(k);
+        }
+        "half" => {
+            // The doer that takes the other part of a register.
+            let own = TABLES.atom(steps[k].atom)?;
+            let does = own.does?;
+            let alike = |other: &lanebook::tables::Atom<'_>| {
+                let same = other.operands.len() == own.operands.len()
+                    && (0..own.operands.len()).all(|n| {
+                        let (a, b) = (other.operands.get(n), own.operands.get(n));
+                        a.zip(b).is_some_and(|(a, b)| (a.class, a.role, a.dtype) == (b.class, b.role, b.dtype))
+                    });
+                same && other.does.is_some_and(|d| d.op == does.op && d.part != does.part && d.uses == does.uses)
+            };
+            let others = (0..).map(AtomId).take_while(|id| TABLES.atom(*id).is_some()).filter(|id| TABLES.atom(*id).is_some_and(alike));
+            steps[k].atom = others.into_iter().next()?;
+        }
+        "states" => {
+            let waits: Vec<usize> = places.iter().copied().filter(|&k| Some(steps[k].atom) == isa.nop).collect();
+            let k = *waits.get(numbers.below(waits.len()))?;
+            steps.remove(k);
+            return Some(k);
+        }
+        "wait" => {
+            if !(plan_waits.contains(&steps[k].atom) || steps[k].purpose == Purpose::Sync) {
+                return None;
+            }
+            steps.remove(k);
+        }
+        _ => return None,
+    }
+    Some(k)
+}
+
+/// The text of a kernel with other steps.
+///
+/// # Panics
+/// When the kernel has no text.
+#[must_use]
+pub fn text_of(program: &Program<'_, '_>, compiled: &Compiled<'_>, text: &str, steps: &[Step]) -> Option<String> {
+    let kernel = compiled.kernel(&TABLES, program).expect("a kernel");
+    let body = |steps: &[Step]| {
+        let mut out = String::new();
+        steps.iter().all(|s| kernel.step(s, &mut out).is_ok()).then_some(out)
+    };
+    Some(text.replace(&body(compiled.steps)?, &body(steps)?))
+}
+
+/// Of so many random changes of each kind: how many the replay calls wrong at some number of turns, and how many of these the checkers notice. `show`
+/// prints the others.
+///
+/// # Panics
+/// When the program is not understood, or not compiled.
+#[must_use]
+pub fn rates(source: &str, arch: &str, each: usize, kinds: &[&str], show: bool) -> Vec<(String, usize, usize)> {
+    let given = |turns| Given { turns, salt: 0, fill: None };
+    let said = [2, 0, 1, 3].map(|turns| Interpreted::with(source, given(turns)).expect("understood"));
+    with_kernel(source, arch, |program, compiled, text| {
+        let maps = kernel_maps(source, arch);
+        let machine = TABLES.arch(compiled.plan.arch).expect("an architecture");
+        let isa = TABLES.isa(machine.isa).expect("an instruction set");
+        let waits: Vec<_> = machine.counters.iter().map(|c| c.wait).collect();
+        let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
+        let mut out = Vec::new();
+        for kind in kinds {
+            let (mut wrong, mut noticed, mut tries) = (0, 0, 0);
+            while wrong < each && tries < each * 30 {
+                tries += 1;
+                let mut steps: Vec<Step> = compiled.steps.to_vec();
+                let Some(k) = change(kind, &mut steps, &waits, isa, &mut numbers) else { continue };
+                let Some(changed) = text_of(program, compiled, text, &steps) else { continue };
+                let is_wrong = |said| {
+                    let replayed = std::panic::catch_unwind(|| run_text(said, &changed, &maps, arch));
+                    matches!(replayed, Ok(Err(e)) if !e.contains("not modelled"))
+                };
+                if !said.iter().take(if said[0].is_bounded { 4 } else { 1 }).any(is_wrong) {
+                    continue;
+                }
+                wrong += 1;
+                let seen = found(program, compiled, &steps);
+                noticed += usize::from(seen.is_some());
+                if seen.is_none() && show {
+                    let kernel = compiled.kernel(&TABLES, program).expect("a kernel");
+                    let mut one = String::new();
+                    for step in steps.iter().skip(k.saturating_sub(1)).take(3) {
+                        kernel.step(step, &mut one).expect("a step");
+                    }
+                    println!("{arch} {kind} {k} op{} {:?}: missed\n{one}", steps[k].origin, steps[k].purpose);
+                }
+            }
+            out.push((kind.to_string(), wrong, noticed));
+        }
+        out
+    })
+}
