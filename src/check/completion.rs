@@ -1,7 +1,7 @@
 //! Completion objects along a walk: made and published before their use, announced once a phase, counted down to nothing, waited for once
 //! with the right parity.
 
-use super::order::{Look, Walk, narrow};
+use super::order::{Access, Look, TENSORS, Walk, narrow};
 use super::reader::has;
 use super::violation::{ObjectFault, Violation};
 use crate::emit::step::{Purpose, Slot, Step};
@@ -131,6 +131,29 @@ impl Look<'_> {
             Some(k) => wrong(walk.at, k, ObjectFault::Waited, 0, 1),
             None => Ok(()),
         }
+    }
+
+    /// A wait for an object, or the announcement to it: its next phase may begin when every thread has waited for the one before.
+    pub(super) fn object_access(&self, step: &Step) -> Option<Access> {
+        let table = self.object().filter(|_| self.plan.completions > 0 && step.purpose != Purpose::Label)?;
+        let (kind, writes, slot) = match step.atom {
+            atom if atom == table.wait => (table.waits, false, step.args.first()?),
+            atom if atom == table.expect => (table.announces, true, step.args.get(1)?),
+            _ => return None,
+        };
+        let mut made = self.steps.iter().filter(|s| s.purpose != Purpose::Label && s.atom == table.init);
+        let number = u32::try_from(made.position(|s| s.args.get(1) == Some(slot))?).ok()?;
+        let each = u32::from(table.bytes);
+        let from = self.plan.completion_offset.checked_add(number.checked_mul(each)?)?;
+        Some(Access { bytes: (from, each), kind, writes, signal: None, moved: None })
+    }
+
+    /// Whether an access is an announcement.
+    pub(super) fn announces(&self, access: &Access) -> bool {
+        access.writes
+            && self.object().is_some_and(|table| access.kind == table.announces)
+            && access.bytes.0 >= self.plan.completion_offset
+            && access.bytes.0 < TENSORS
     }
 
     /// Where a unit's work arrives when it is done, by an atom that stands around it: the predicate, and the object's address.

@@ -149,7 +149,8 @@ impl Look<'_> {
     fn walk_all(&self, trips: u32, out: &mut OrderSummary) -> Result<(), Violation> {
         let mut walk = Walk::start();
         while let Some(step) = self.steps.get(walk.at) {
-            for access in self.accesses(walk.at, step)?.into_iter().flatten() {
+            // Waits are ordered after an announcement by the object itself.
+            for access in self.accesses(walk.at, step)?.into_iter().flatten().filter(|access| !self.announces(access)) {
                 out.accesses = out.accesses.saturating_add(1);
                 self.follow(walk, access, trips)?;
             }
@@ -192,7 +193,8 @@ impl Look<'_> {
                 let together = walk.turns == from.turns && Some(step.origin) == origin;
                 let halves = self.plan.exchanges.iter().any(|e| Some(step.origin) == u16::try_from(e.op.index()).ok()) && producer.writes != access.writes;
                 let fetches = producer.bytes.0 & COLUMNS != 0 && access.kind != producer.kind;
-                if apart || (together && !halves && !fetches) || self.own_elements(producer, access) {
+                let object = self.announces(&access);
+                if apart || (together && !halves && !fetches && !object) || self.own_elements(producer, access) {
                     continue;
                 }
                 let at = narrow(walk.at);
@@ -253,6 +255,11 @@ impl Look<'_> {
         }
         let stray = Violation::Stray { step: narrow(at) };
         let Some(atom) = self.tables.atom(step.atom) else { return Ok(out) };
+        if let Some(access) = self.object_access(step) {
+            let [first, ..] = &mut out;
+            *first = Some(access);
+            return Ok(out);
+        }
         if let Some(form) = self.tables.units.tiled_moves.iter().find(|f| f.atom == step.atom) {
             let own = |m: &&crate::plan::MovePlan| m.op.index() == usize::from(step.origin) && m.atom == step.atom && m.tiled.is_some();
             let m = self.plan.moves.iter().find(own).ok_or(stray)?;

@@ -186,7 +186,8 @@ impl Look<'_> {
         let Some((own, number)) = class(slot).zip(self.number(slot, member)) else { return true };
         let special = self.isa.classes.get(usize::from(own)).is_none_or(|c| c.kind == RegisterKind::Special);
         let fixed = [self.isa.thread_register, self.isa.param_base].into_iter().flatten();
-        let begins = |f: lanebook_tables::Operandless<'_>| f.class.0 == u16::from(own) && (f.number..f.number.saturating_add(u16::from(f.count))).contains(&number);
+        let begins =
+            |f: lanebook_tables::Operandless<'_>| f.class.0 == u16::from(own) && (f.number..f.number.saturating_add(u16::from(f.count))).contains(&number);
         special || fixed.into_iter().any(begins)
     }
 

@@ -49,15 +49,23 @@ pub fn with_kernel<R>(text: &str, arch: &str, f: impl FnOnce(&Program<'_, '_>, &
 /// # Errors
 /// When any stage refuses.
 pub fn try_with_kernel<R>(text: &str, arch: &str, f: impl FnOnce(&Program<'_, '_>, &Compiled<'_>, &str) -> R) -> Result<R, String> {
+    try_with_plan(text, arch, |program, compiled, out| f(program, compiled, out))
+}
+
+/// The same with a kernel that may be changed.
+///
+/// # Errors
+/// When any stage refuses.
+pub fn try_with_plan<R>(text: &str, arch: &str, f: impl FnOnce(&Program<'_, '_>, &mut Compiled<'_>, &str) -> R) -> Result<R, String> {
     let id = TABLES.arch_named(arch).ok_or("unknown architecture")?;
     let mut pools = Box::new(SmallStorage::new());
     let mut program = parse(pools.pools(), &TABLES, text, Options::default()).map_err(|e| format!("{e:?}"))?;
     verify(&mut program).map_err(|e| format!("{e:?}"))?;
     let mut room = Box::new(Room::new());
-    let compiled = compile(&TABLES, id, &mut program, room.scratch()).map_err(|e| format!("{e:?}"))?;
+    let mut compiled = compile(&TABLES, id, &mut program, room.scratch()).map_err(|e| format!("{e:?}"))?;
     let mut out = String::new();
     compiled.write(&TABLES, &program, &mut out).map_err(|e| format!("{e:?}"))?;
-    Ok(f(&program, &compiled, &out))
+    Ok(f(&program, &mut compiled, &out))
 }
 
 /// What the library's own checkers say of a kernel.

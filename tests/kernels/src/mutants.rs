@@ -3,13 +3,14 @@
 use crate::interpret::{Given, Interpreted};
 use crate::judge::run_text;
 use crate::maps::kernel_maps;
-use crate::{checked, with_kernel};
+use crate::{checked, try_with_plan, with_kernel};
 use lanebook::TABLES;
 use lanebook::check::{FinalSteps, Violation};
 use lanebook::compile::Compiled;
 use lanebook::emit::step::{Purpose, Slot, Step};
 use lanebook::ir::Program;
-use lanebook::tables::{AtomId, Isa, OpWord, Role, TermNode};
+use lanebook::plan::End;
+use lanebook::tables::{AtomId, Isa, OpWord, Role, Space, TermNode};
 
 /// Numbers of no pattern.
 struct Numbers(u64);
@@ -185,6 +186,79 @@ pub fn text_of(program: &Program<'_, '_>, compiled: &Compiled<'_>, text: &str, s
     Some(text.replace(&body(compiled.steps)?, &body(steps)?))
 }
 
+/// What a program does at some numbers of turns, as far as it is said.
+fn meanings(source: &str) -> Vec<Interpreted> {
+    let given = |turns| Given { turns, salt: 0, fill: None };
+    let said: Vec<Interpreted> = [2, 0, 1, 3].into_iter().filter_map(|turns| Interpreted::with(source, given(turns)).ok()).collect();
+    assert!(!said.is_empty(), "the program is not understood");
+    let most = if said[0].is_bounded { 4 } else { 1 };
+    said.into_iter().take(most).collect()
+}
+
+/// Whether a kernel's text does something else at some number of turns.
+fn is_wrong(said: &[Interpreted], text: &str, maps: &[crate::maps::KernelMap], arch: &str) -> bool {
+    said.iter().any(|said| {
+        let replayed = std::panic::catch_unwind(|| run_text(said, text, maps, arch));
+        matches!(replayed, Ok(Err(e)) if !e.contains("not modelled"))
+    })
+}
+
+/// Each shared tile put where another one is, in the plan and in the steps: how many such kernels the replay calls wrong, and how many of these the
+/// checkers of steps notice.
+///
+/// # Panics
+/// When the program is not understood, or not compiled.
+#[must_use]
+pub fn moved_tiles(source: &str, arch: &str) -> (usize, usize) {
+    let said = meanings(source);
+    let maps = kernel_maps(source, arch);
+    let moved = |program: &Program<'_, '_>, compiled: &mut Compiled<'_>, text: &str| {
+        let (mut wrong, mut noticed) = (0, 0);
+        let offsets: Vec<u32> = compiled.plan.allocs.iter().map(|a| a.offset).collect();
+        for (k, from) in offsets.iter().enumerate() {
+            for to in offsets.iter().filter(|to| *to != from) {
+                let delta = i64::from(*to) - i64::from(*from);
+                let steps = compiled.steps.iter().map(|step| shifted(compiled, step, k, delta)).collect::<Option<Vec<Step>>>();
+                let Some((steps, changed)) =
+                    steps.and_then(|steps| Some((text_of(program, compiled, text, &steps)?, steps))).map(|(text, steps)| (steps, text))
+                else {
+                    continue;
+                };
+                if !is_wrong(&said, &changed, &maps, arch) {
+                    continue;
+                }
+                wrong += 1;
+                compiled.plan.allocs[k].offset = *to;
+                noticed += usize::from(found(program, compiled, &steps).is_some());
+                compiled.plan.allocs[k].offset = *from;
+            }
+        }
+        (wrong, noticed)
+    };
+    try_with_plan(source, arch, moved).unwrap_or_else(|e| panic!("{arch}: {e}"))
+}
+
+/// A step whose immediate says that a shared tile begins so many bytes further, if it touches it.
+fn shifted(compiled: &Compiled<'_>, step: &Step, alloc: usize, delta: i64) -> Option<Step> {
+    let plan = &compiled.plan;
+    let own = |op: lanebook::ir::Op| op.index() == usize::from(step.origin);
+    let Some(movement) = TABLES.atom(step.atom).and_then(|atom| atom.movement).filter(|_| step.purpose == Purpose::Move) else { return Some(*step) };
+    let is_tile = |end: End| matches!(end, End::Shared(k) if usize::from(k) == alloc);
+    let exchange = plan.exchanges.iter().find(|e| own(e.op)).map(|e| (usize::from(e.alloc) == alloc, usize::from(e.alloc) == alloc));
+    let plain = || plan.moves.iter().find(|m| own(m.op)).map(|m| (is_tile(m.from), is_tile(m.to)));
+    let (from, to) = exchange.or_else(plain).unwrap_or((false, false));
+    let sides = [(from && movement.from.space == Space::Shared, true), (to && movement.to.space == Space::Shared, false)];
+    let mut out = *step;
+    for (_, from) in sides.into_iter().filter(|(touches, _)| *touches) {
+        let field = movement.offsets.iter().find(|o| if from { o.on_from } else { o.on_to })?;
+        let Slot::Int(v) = step.arg(usize::from(field.operand)) else { return None };
+        let scale = i64::from(field.scale);
+        let units = (delta % scale == 0).then(|| i64::from(v) + delta / scale)?;
+        out.args[usize::from(field.operand)] = Slot::Int(i32::try_from(units).ok()?);
+    }
+    Some(out)
+}
+
 /// Of so many random changes of each kind: how many the replay calls wrong at some number of turns, and how many of these the checkers notice. `show`
 /// prints the others.
 ///
@@ -192,8 +266,7 @@ pub fn text_of(program: &Program<'_, '_>, compiled: &Compiled<'_>, text: &str, s
 /// When the program is not understood, or not compiled.
 #[must_use]
 pub fn rates(source: &str, arch: &str, each: usize, kinds: &[&str], show: bool) -> Vec<(String, usize, usize)> {
-    let given = |turns| Given { turns, salt: 0, fill: None };
-    let said = [2, 0, 1, 3].map(|turns| Interpreted::with(source, given(turns)).expect("understood"));
+    let said = meanings(source);
     with_kernel(source, arch, |program, compiled, text| {
         let maps = kernel_maps(source, arch);
         let machine = TABLES.arch(compiled.plan.arch).expect("an architecture");
@@ -208,11 +281,7 @@ pub fn rates(source: &str, arch: &str, each: usize, kinds: &[&str], show: bool) 
                 let mut steps: Vec<Step> = compiled.steps.to_vec();
                 let Some(k) = change(kind, &mut steps, &waits, isa, &mut numbers) else { continue };
                 let Some(changed) = text_of(program, compiled, text, &steps) else { continue };
-                let is_wrong = |said| {
-                    let replayed = std::panic::catch_unwind(|| run_text(said, &changed, &maps, arch));
-                    matches!(replayed, Ok(Err(e)) if !e.contains("not modelled"))
-                };
-                if !said.iter().take(if said[0].is_bounded { 4 } else { 1 }).any(is_wrong) {
+                if !is_wrong(&said, &changed, &maps, arch) {
                     continue;
                 }
                 wrong += 1;
