@@ -3,7 +3,7 @@
 //! This module says whether a plan moves every element to where the next reader expects it, and whether the steps put
 //! synchronisation between accesses that conflict. It has an evaluator of its own and shares no code with choosing,
 //! dividing or emitting: it reads the plan's layouts as data and the tables' layouts through `LayoutRef::offset_on`. [`contents`] then follows what the final
-//! steps leave in registers and shared memory.
+//! steps leave in registers, shared and tensor memory. [`steps`] checks all of the final steps, in room that its caller lends.
 //!
 //! # Notation
 //!
@@ -131,13 +131,26 @@
 //!     instance), constants, elementwise operations, repetitions, reductions, sums of products with their terms in order, copies on their way, and what loops carry.
 //! 20. *Shared tiles.* Each step that reads one finds what its operation reads in the program: all that the last writer wrote, and nothing over it.
 //! 21. *Waits.* A register that a load fills is not touched before a wait of the table for it; between two steps of a hazard are its wait states, or what ends it.
+//!     Registers of products that run beside the lanes are ordered before and behind them by the table's steps.
+//! 22. *Units.* In each of these threads and turns the map, the place and the coordinates of a box's copy, the word of a descriptor with its start, the columns of
+//!     accumulators and of A, the address of their loads and stores, the instruction descriptor's word, the columns of scales and whether the unit adds are those of one and the same
+//!     instance; one thread issues them; each instance into tensor memory has one step, the first of each sum before the others. What is stored to tensor memory, and the
+//!     register of block scales with its immediates, holds what the plan says; what is fetched is the sum whose cells its place stands for. The frame of tensor memory stands
+//!     around all work there, and completion objects keep the addresses that they were made at.
+//! 23. *Nothing else is read.* On no way to a step is a register that it reads one that nothing has written.
 //!
 //! # Not checked here
 //!
 //! Conflicts through global memory between two arguments (whether they alias is not known); the values `start` of a global
-//! tile beyond being the operation's subscripts; bank conflicts and costs. Movers with replicas are refused, not checked. Of the final steps: what stands in
-//! tensor memory and its addresses, boxes' coordinates and maps, descriptors' words in registers, operands with block scales, conversions inside warps beyond 13
-//! and 16, registers that asynchronous products write beyond 14; that a register made uniform was the same in all lanes; threads that are not carried out.
+//! tile beyond being the operation's subscripts; bank conflicts and costs. Movers with replicas are refused, not checked. Of the final steps: contents of conversions inside warps beyond
+//! 13 and 16; that sums in tensor memory are not overwritten between products and loads beyond 9b and 14; that a register made uniform was the same in all lanes; threads that are
+//! not carried out; steps of loops that no carried out thread turns.
+//!
+//! # What it shares
+//!
+//! Nothing with choosing, dividing, placing or emitting. It reads the plan's fields as data, steps as `emit::step` defines them, fragments as `map::Fragment` defines what its columns
+//! mean, and the plan's own words for its numbers: a product's counts, a decomposition's instances, a copy's pieces. Descriptors, swizzles, operands' tiles and tensor tiles have a
+//! reader of their own (`reader`).
 //!
 //! Cost: a plan takes time in proportion to the bytes that its movements move plus the operands of its instances; an
 //! order takes (shared accesses) * (steps walked until they are ordered); contents take what a dozen threads' integer steps do, and the registers that are stored

@@ -11,6 +11,7 @@
 //!   the same instance i, in all of these threads and all turns.
 //! - *Waits.* No step reads or writes a register that a load of the table's counters fills before a wait for it, and between two steps of a hazard of
 //!   the table are its wait states, or the atom that ends it: on three walks, on which each loop turns not at all, once, or twice.
+//! - *Units.* In the same threads and turns, what units are told by numbers in registers is that of one instance: boxes, descriptors, columns.
 //! - *Shared tiles.* A step that reads one finds what the program's last writer before it wrote, all of it, and nothing written over it since.
 //! - *Goals.* "These bits are bits b.. of value v's registers in each lane", from the steps that store to memory backwards, until loads and constants
 //!   are reached. What defines v says which instruction must have made them of which goals; register moves, packing and choices of bytes are seen through. A goal on
@@ -50,7 +51,7 @@ pub struct ContentsSummary {
     pub addresses: u32,
     /// Movement steps whose address was compared in no thread.
     pub unplaced: u32,
-    /// Goals that ended at something that is not followed: tensor memory, conversions inside warps, block scales.
+    /// Goals that ended at something that is not followed: conversions inside warps, and steps that no thread was carried through.
     pub unfollowed: u32,
 }
 
