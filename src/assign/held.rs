@@ -68,6 +68,22 @@ fn fragment(text: &str, shape: TileShape, wave: u8, warps: u8) -> Result<Fragmen
             return Err(Unwritable::Order);
         }
     }
+    // Copies are where no element's bit leads, and nowhere else.
+    for iter in view.replica {
+        let (extent, stride) = (iter.extent_value().map_err(|_| Unwritable::Axes)?, iter.stride_value().map_err(|_| Unwritable::Axes)?);
+        let first = u64::try_from(stride).ok().and_then(log2_exact).ok_or(Unwritable::Axes)?;
+        let many = log2_exact(u64::from(extent)).ok_or(Unwritable::Axes)?;
+        for bit in first..first.saturating_add(many) {
+            let taken = match iter.axis() {
+                AxisId::LANE => lane.get(usize::from(bit)).filter(|_| bit < wave),
+                AxisId::WARP => warp.get(usize::from(bit)).filter(|_| bit < warps),
+                _ => None,
+            };
+            if taken != Some(&0) {
+                return Err(Unwritable::Axes);
+            }
+        }
+    }
     // Places follow each other: elements side by side, or one in each register.
     let element = shape.bits.max(1).trailing_zeros();
     let loose = bits != 0 && least > element && least == 5;

@@ -68,6 +68,10 @@ pub fn shared(text: &str, shape: TileShape) -> Result<SharedLayout, Unwritable> 
 #[inline(never)]
 fn read_tileas(text: &str, out: &mut Layout) -> Result<PostMap, Unwritable> {
     let descriptor = tileas::parse(text, &NoElements).map_err(|_| Unwritable::Unreadable)?;
+    // The tile's type says what its elements are.
+    if descriptor.element.is_some() {
+        return Err(Unwritable::Element);
+    }
     *out = descriptor.layout;
     let Some(t) = descriptor.swizzle else { return Ok(PostMap::None) };
     let s = i8::try_from(t.s).map_err(|_| Unwritable::Swizzle)?;

@@ -128,6 +128,8 @@ pub enum Unwritable {
     Swizzle,
     /// Its padding does not stand behind powers of two of bytes.
     Padding,
+    /// It says what the elements are, which the tile's type does.
+    Element,
     /// An extent of a register tile is no power of two.
     Panels,
 }

@@ -87,6 +87,10 @@ fn written_layouts_are_obeyed_or_refused() {
         .replace("tensor<64x64xf32, #smem>", "tensor<64x64xf32, #smem, S[(64,64):(64,1)]>")
         .replace("alloc_tensor :", "alloc_tensor {layout = S[(64,64):(68,1)]} :");
     compile(&twice).refused(1, &["a layout in its type and another as an attribute"]);
+    // Copies where other elements are, and elements of another type than the tile's.
+    result("S[(4,8,2,4,16):(1@warpid,4@laneid,512@bit,1@laneid,32@bit)]").fine();
+    result("S[(4,8,2,4,16):(1@warpid,4@laneid,512@bit,1@laneid,32@bit)] + R[2:4@laneid]").refused(1, &["copies where there are other elements"]);
+    compile(&COPY.replace("alloc_tensor :", "alloc_tensor {layout = <(64,64),(64,1),elem=f16>} :")).refused(1, &["says what its elements are"]);
     let laid =
         COPY.replace("%A: memref<?x?xf32, #gmem>", "%A: memref<64x64xf32, #gmem, S[(64,64):(1,64)]>").replace("%s : memref<?x?xf32, #gmem> ->", "%s : ... ->");
     compile(&laid).refused(1, &["the layout written for argument 0", "is not obeyed: what lies where"]);

@@ -314,3 +314,25 @@ fn attributes_with_words_of_their_own() {
         round(text, SNIPPET);
     }
 }
+
+#[test]
+fn numbers_keep_their_sign_and_their_digits() {
+    let text = "%a = constant dense<0xFF800000> : tensor<4xf32>\n%b = constant -inf : tensor<4xf32>\n%c = constant dense<nan> : tensor<4xf16>\n\
+                %d = constant -0.0 : tensor<4xf32>\n%e = constant 0xFFF0000000000000 : tensor<4xf64>\n%f = constant 0x7C00 : tensor<4xf16>\n\
+                %g = constant dense<-inf> : tensor<4xbf16>\n%h = constant 0x7E : tensor<4xe4m3>\n%i = constant 0x40 : index\n";
+    let mut storage = small();
+    let program = parse(storage.pools(), tables(), text, STRICT).expect("a program");
+    let said = |literal| match literal {
+        Literal::Word(name) => program.text(name).to_string(),
+        other => std::format!("{other:?}"),
+    };
+    let found: Vec<_> = program.all().filter_map(|op| program.constant(program.result(op, 0)?)).map(said).collect();
+    let hex = |bits: u64| std::format!("{:?}", Literal::Hex(bits));
+    let minus = std::format!("{:?}", Literal::MinusZero);
+    let want = [hex(0xFF80_0000), "-inf".into(), "nan".into(), minus, hex(0xFFF0_0000_0000_0000), hex(0x7C00), "-inf".into(), hex(0x7E), hex(0x40)];
+    assert_eq!(found, want);
+    let printed = round(text, STRICT);
+    for text in ["0xFF800000", "-inf", "nan", "-0.0", "0xFFF0000000000000", "0x7C00", "0x7E", "0x40"] {
+        assert!(printed.contains(text), "{printed}");
+    }
+}

@@ -326,7 +326,7 @@ fn of_plan(tables: &Tables<'_>, arch: &Arch<'_>, program: &Program<'_, '_>, sour
             Problem::refused(
                 match why {
                     Unwritable::Unreadable => "the layout written for this register tile cannot be read",
-                    Unwritable::Axes => "the layout written for this register tile has an offset or a swizzle",
+                    Unwritable::Axes => "the layout written for this register tile has an offset or a swizzle, or copies where there are other elements",
                     Unwritable::Size => {
                         "the layout written for this register tile covers another number of elements than the tile has, or lanes and warps that the group has not"
                     }
@@ -348,6 +348,7 @@ fn of_plan(tables: &Tables<'_>, arch: &Arch<'_>, program: &Program<'_, '_>, sour
                         "the layout written for this shared tile is neither by rows nor by columns, or its contiguous extent is no power of two"
                     }
                     Unwritable::Swizzle => "the swizzle written for this shared tile reaches beyond a power-of-two piece of the tile, or upwards",
+                    Unwritable::Element => "the layout written for this shared tile says what its elements are (`elem=`), which the tile's type does",
                     Unwritable::Padding => "the padding written for this shared tile does not stand behind powers of two of bytes",
                     _ => "the layout written for this shared tile cannot be kept to",
                 },
@@ -503,7 +504,7 @@ fn index_fault(program: &Program<'_, '_>, op: Op) -> (String, String) {
     }
     (
         "an index of this operation is none that a kernel computes".into(),
-        "use an index argument, a loop's counter, a number, or index.div of one of these by a power of two".into(),
+        "use an index argument, a loop's counter, a number of 0 or more, or index.div of one of these by a power of two".into(),
     )
 }
 
