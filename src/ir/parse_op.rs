@@ -305,6 +305,10 @@ impl Parser<'_, '_, '_> {
                 Lexeme::Char(b'-') if role == OpRole::Constant && self.minus_inf(at).is_some() => self.word_operand(op, self.minus_inf(at).unwrap_or(at))?,
                 Lexeme::Word if !typed && self.lexer.slice(at) == words::MASK => {
                     self.next();
+                    // Its key stands in the text.
+                    if self.program.has_attr(op, words::MASK) {
+                        return Err(self.fail(ErrorKind::AttrTwice, at));
+                    }
                     let key = self.name(at)?;
                     let pushed = self.program.push_attr(op, key, AttrValue::Unit);
                     self.put(pushed, at)?;

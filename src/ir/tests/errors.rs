@@ -209,7 +209,7 @@ fn regions() {
     at("func @f() {threads = 0} {\n}", 1, 12, K::AttrValue);
     at("func @f() {threads = many} {\n}", 1, 12, K::AttrValue);
     at("func @f(%a: memref<?xf16> {align = 12}) {\n}", 1, 28, K::AttrValue);
-    at("func @f(%a: index {div = 0}) {\n}", 1, 21, K::AttrValue);
+    at("func @f(%a: index {div = 0}) {\n}", 1, 20, K::AttrValue);
     at("func @f(%a: memref<?xf16> {stride_div = -8}) {\n}", 1, 28, K::AttrValue);
     at("func @f(%a: memref<?xf16> {x = %a}) {\n}", 1, 32, got(Lexeme::AttrValue, Lexeme::ValueName));
 }

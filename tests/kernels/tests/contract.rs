@@ -85,6 +85,14 @@ fn load(name: &str, from: &str, shape: &str, ty: &str) -> String {
     format!("  %{name} = tiled_load %{from}[0, 0] : memref<?x?x{ty}, #gmem> -> tensor<{shape}x{ty}>\n")
 }
 
+/// The same through shared memory.
+fn through(name: &str, from: &str, shape: &str, ty: &str) -> String {
+    let tile = format!("tensor<{shape}x{ty}, #smem>");
+    format!(
+        "  %s{name} = alloc_tensor : {tile}\n  copy %{from}[0, 0], %s{name} : memref<?x?x{ty}, #gmem> -> {tile}\n  %{name} = tiled_load %s{name} : {tile} -> tensor<{shape}x{ty}>\n"
+    )
+}
+
 fn store(name: &str, shape: &str, ty: &str) -> String {
     format!("  tiled_store %{name}, %C[0, 0] : tensor<{shape}x{ty}> -> memref<?x?x{ty}, #gmem>\n")
 }
@@ -181,10 +189,10 @@ fn program(decl: &OpDecl<'_>, contract: &OpContract<'_>, ty: &str) -> Option<Str
                 "i8" | "u8" | "i4" | "u4" => "i32",
                 _ => "f32",
             };
-            let scales = if scaled { ", %sa, %sb" } else { "" };
-            let mut body = format!("{}{}  %z = constant 0.0 : tensor<32x32x{sum}>\n", load("a", "A", "32x32", ty), load("b", "B", "32x32", ty));
+            let scales = if scaled { ", %xa, %xb" } else { "" };
+            let mut body = format!("{}{}  %z = constant 0.0 : tensor<32x32x{sum}>\n", through("a", "A", "32x32", ty), through("b", "B", "32x32", ty));
             if scaled {
-                body += "  %sa = tiled_load %A[0, 0] : memref<?x?xTY, #gmem> -> tensor<32x1xTY>\n  %sb = tiled_load %B[0, 0] : memref<?x?xTY, #gmem> -> tensor<32x1xTY>\n".replace("TY", ty).as_str();
+                body += "  %xa = tiled_load %A[0, 0] : memref<?x?xTY, #gmem> -> tensor<32x1xTY>\n  %xb = tiled_load %B[0, 0] : memref<?x?xTY, #gmem> -> tensor<32x1xTY>\n".replace("TY", ty).as_str();
             }
             body += &format!("  %d = {name} %a, %b, %z{scales}{MORE} {{{ATTR}}} : tensor<32x32x{sum}{LAYOUT}>\n{}", store_laid("d", "32x32", sum));
             kernel(&body, ty, sum)
