@@ -21,6 +21,7 @@ pub mod audit;
 pub mod check;
 pub mod compile;
 pub mod diagnostics;
+pub mod dispatch;
 pub mod families;
 pub mod layouts;
 pub mod ledger;

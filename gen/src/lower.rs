@@ -67,7 +67,7 @@ pub fn text(s: &str) -> &'static str {
 #[must_use]
 pub fn lower(model: &HwModel, rules: &RulePart) -> t::Tables<'static> {
     let named = |names: &model::Names| perfect(&names.numbered().collect::<Vec<_>>()).leak();
-    t::Tables {
+    crate::dispatch::indexed(t::Tables {
         isas: list(model.isas.iter().map(|i| isa(model, i))),
         archs: list(model.archs.iter().map(|a| arch(model, a))),
         atoms: list(model.atoms.iter().map(|a| atom(model, rules, a))),
@@ -85,7 +85,7 @@ pub fn lower(model: &HwModel, rules: &RulePart) -> t::Tables<'static> {
         atom_names: named(&model.atom_names),
         dtype_names: named(&model.dtype_names),
         op_names: rules.op_names,
-    }
+    })
 }
 
 fn layout(layout: &Layout) -> &'static LayoutRef<'static> {
@@ -148,6 +148,7 @@ fn isa(model: &HwModel, isa: &model::Isa) -> t::Isa<'static> {
         compare_less: needed(isa.atoms.compare_less),
         end: needed(isa.atoms.end),
         nop: isa.atoms.nop,
+        dispatch: t::Dispatch::EMPTY,
     }
 }
 
@@ -330,7 +331,8 @@ fn arch(model: &HwModel, arch: &model::Arch) -> t::Arch<'static> {
             status: b.status,
             sources: list(b.sources.iter().copied()),
         })),
-        atoms: list(arch.atoms.iter().map(|a| t::ArchAtom { atom: a.atom, native: a.native, attested: a.attested })),
+        atoms: list(sorted(arch.atoms.iter().map(|a| t::ArchAtom { atom: a.atom, native: a.native, attested: a.attested }))),
+        dispatch: t::Dispatch::EMPTY,
         features: list(arch.features.iter().copied()),
         sync: list(arch.sync.iter().map(|rule| sync_rule(model, rule))),
         counters: list(arch.counters.iter().map(|c| t::Counter {
@@ -345,6 +347,12 @@ fn arch(model: &HwModel, arch: &model::Arch) -> t::Arch<'static> {
         scalar_reads: arch.scalar_reads,
         sources: list(arch.sources.iter().copied()),
     }
+}
+
+fn sorted(atoms: impl Iterator<Item = t::ArchAtom>) -> Vec<t::ArchAtom> {
+    let mut atoms: Vec<_> = atoms.collect();
+    atoms.sort_by_key(|have| have.atom);
+    atoms
 }
 
 fn sync_rule(model: &HwModel, rule: &model::SyncRule) -> t::SyncRule<'static> {

@@ -34,7 +34,7 @@ pub fn select(tables: &t::Tables<'static>, names: &[String]) -> Result<t::Tables
     let of_units = crate::lower_units::atoms(&tables.units, &features(&archs));
     let atoms = archs.iter().flat_map(|arch| of_arch(arch)).chain(isas.of(tables.isas).flat_map(of_frame)).chain(of_units).map(|id| id.0);
     let atoms = Kept::new(atoms.collect());
-    Ok(kept(tables, &archs, Keep { isas, atoms }, |_| true))
+    Ok(crate::dispatch::indexed(kept(tables, &archs, Keep { isas, atoms }, |_| true)))
 }
 
 /// The tables that planning and emission need: without names of operands, rules and
@@ -52,7 +52,9 @@ pub fn lean(tables: &t::Tables<'static>) -> t::Tables<'static> {
     let chosen = kept(tables, &archs, Keep { isas, atoms: Kept::new(atoms) }, |rule| rule.language != t::Language::Tile);
     let mut operands: BTreeMap<*const t::Operand<'static>, &'static t::Operand<'static>> = BTreeMap::new();
     let mut operand = |of: &'static t::Operand<'static>| *operands.entry(of).or_insert_with(|| one(t::Operand { name: t::Name::EMPTY, ..*of }));
-    t::Tables {
+    let movers: Vec<(&str, u16)> =
+        chosen.atoms.iter().zip(0..).filter(|(atom, _)| atom.class == t::AtomClass::Move).map(|(atom, id)| (atom.name(), id)).collect();
+    crate::dispatch::indexed(t::Tables {
         archs: list(chosen.archs.iter().map(|arch| t::Arch {
             vendor: "",
             sources: &[],
@@ -72,9 +74,10 @@ pub fn lean(tables: &t::Tables<'static>) -> t::Tables<'static> {
         sources: &[],
         anchors: t::Anchors::EMPTY,
         contract: crate::rules::contract::lean(&tables.contract),
-        atom_names: t::NameMap::EMPTY,
+        // Of those alone that have names.
+        atom_names: perfect(&movers).leak(),
         ..chosen
-    }
+    })
 }
 
 /// Features that some of these architectures have.

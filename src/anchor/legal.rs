@@ -18,7 +18,7 @@ use crate::plan::{Product, Reject};
 use crate::unit::swizzle;
 use heapless::VecView;
 use lanebook_layout::PostMap;
-use lanebook_tables::{Arch, AtomClass, Bucket, CandidateRule, Family, OpRole, Space, SubAxis, Tables};
+use lanebook_tables::{Arch, Bucket, CandidateRule, Capability, Factor, Family, OpRole, Space, SubAxis, Tables};
 
 /// Layouts of shared memory that are tried where an architecture has no swizzle modes of its own.
 const MOST_LAYOUTS: usize = 12;
@@ -67,18 +67,16 @@ impl<'a, 't> Legal<'a, 't> {
             (log2_exact(u64::from(workers.lanes)).ok_or(ChoiceError::NoWarps)?, log2_exact(u64::from(workers.warps)).ok_or(ChoiceError::NoWarps)?);
         let full = ChoiceError::Full { pool: ChoicePool::Movers, capacity: u32::try_from(movers.capacity()).unwrap_or(u32::MAX) };
         movers.clear();
-        // The widest first: of equals the first is taken.
-        for share in [16u32, 12, 8, 4, 2, 1] {
-            for have in arch.atoms.iter().filter(|have| have.native) {
-                if let Some(mover) = tables.atom(have.atom).and_then(|atom| Mover::of(have.atom, atom)).filter(|mover| mover.share_bytes == share) {
-                    movers.push(mover).map_err(|_| full)?;
-                }
+        // Between two spaces the widest stand first: of equals the first is taken.
+        for (from, to) in Space::pairs() {
+            let able = arch.dispatch(Capability::Transfer { from, to }).iter();
+            for mover in able.filter_map(|id| Mover::of(*id, tables.atom(*id)?)).filter(|mover| mover.share_bytes <= 16) {
+                movers.push(mover).map_err(|_| full)?;
             }
         }
         let span = arch.banks.iter().map(|bank| u32::from(bank.banks).saturating_mul(u32::from(bank.bank_bytes))).max().unwrap_or(0);
         let widest = movers.iter().filter(|mover| mover.from == Space::Shared).map(|mover| mover.share_bytes).max().unwrap_or(0);
-        let in_shared = |id| tables.atom(id).and_then(|atom| atom.more).is_some_and(|more| !more.shared.is_empty());
-        let descriptors = arch.atoms.iter().any(|have| have.native && in_shared(have.atom));
+        let descriptors = !arch.dispatch(Capability::SharedProduct).is_empty();
         let shapes = Shapes { bank_span: span, widest, run: 0 };
         Ok(Self { setting: Setting { tables, arch, isa, wave, warps, copies: false }, movers, shapes, prefer_bulk, descriptors })
     }
@@ -127,22 +125,27 @@ impl<'a, 't> Legal<'a, 't> {
         let bits =
             |atom: &lanebook_tables::Atom<'_>, number: u8| atom.operands.get(usize::from(number)).and_then(|o| tables.dtype(o.dtype?)).map_or(0, |d| d.bits);
         let mut best: Option<(u32, Fragment)> = None;
-        for have in arch.atoms.iter().filter(|have| have.native) {
-            let Some(atom) = tables.atom(have.atom).filter(|atom| atom.class == AtomClass::Matrix && atom.more.is_none()) else { continue };
+        let operand = match axis {
+            SubAxis::A => Factor::A,
+            SubAxis::B => Factor::B,
+            _ => Factor::C,
+        };
+        for id in arch.dispatch(Capability::ProductOf { operand, bits: shape.bits }) {
+            let Some(atom) = tables.atom(*id) else { continue };
             let Some(unit) = atom.product() else { continue };
             let widths = (bits(atom, unit.a), bits(atom, unit.b), bits(atom, unit.c));
             let (m, n, k) = (u64::from(unit.m), u64::from(unit.n), u64::from(unit.k));
             // What the tile does not say is one instruction wide.
-            let (tile, split, fits) = match axis {
-                SubAxis::A => ((rows, n, cols), (warps, 0), widths.0 == shape.bits),
-                SubAxis::B => ((m.checked_shl(u32::from(warps))?, cols, rows), (warps, 0), widths.1 == shape.bits),
-                _ => ((rows, cols, k), (warps, 0), widths.2 == shape.bits),
+            let tile = match axis {
+                SubAxis::A => (rows, n, cols),
+                SubAxis::B => (m.checked_shl(u32::from(warps))?, cols, rows),
+                _ => (rows, cols, k),
             };
             let size = u32::from(unit.m).saturating_mul(u32::from(unit.n)).saturating_mul(u32::from(unit.k));
-            if !fits || best.as_ref().is_some_and(|(most, _)| *most >= size) {
+            if best.as_ref().is_some_and(|(most, _)| *most >= size) {
                 continue;
             }
-            let Some(product) = Product::new(have.atom, atom, tile, widths, split) else { continue };
+            let Some(product) = Product::new(*id, atom, tile, widths, (warps, 0)) else { continue };
             let fragment = match axis {
                 SubAxis::A => product.a,
                 SubAxis::B => product.b,

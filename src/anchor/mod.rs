@@ -45,7 +45,7 @@ use crate::assign::mover::Mover;
 use crate::ir::{AttrValue, Program, words};
 use crate::passes::{Analysis, ChoiceError, ChoicePool, Context, PassError, of_role};
 use heapless::VecView;
-use lanebook_tables::{Arch, ArchId, OpId, OpRole, Space, Tables};
+use lanebook_tables::{Arch, ArchId, AtomId, Capability, OpId, OpRole, Space, Tables};
 
 /// Storage that choosing layouts needs.
 #[derive(Debug)]
@@ -154,17 +154,14 @@ impl<'w> Anchoring<'w, '_, '_, '_, '_> {
     /// Bits of the widest access of a lane to global memory.
     pub(self) fn widest_bits(&self) -> Result<u32, PassError> {
         let arch = self.arch()?;
-        let sides = |atom: &lanebook_tables::Atom<'_>| {
-            let movement = atom.movement?;
-            match (movement.from.space, movement.to.space) {
-                (Space::Global, Space::Register) if !movement.crosses_lanes => Some(u32::from(movement.from.slot_bytes).saturating_mul(8)),
-                _ => None,
-            }
+        let loads = Capability::Transfer { from: Space::Global, to: Space::Register };
+        let widest = |able: &[AtomId]| {
+            let movements = able.iter().filter_map(|id| self.tables.atom(*id)?.movement).filter(|movement| !movement.crosses_lanes);
+            movements.map(|movement| u32::from(movement.from.slot_bytes).saturating_mul(8)).max()
         };
-        let own = arch.atoms.iter().filter(|have| have.native).filter_map(|have| sides(self.tables.atom(have.atom)?)).max();
         // Where its table has no such accesses yet, the instruction set's stand for them.
-        let kin = || self.tables.atoms.iter().filter(|atom| atom.isa == arch.isa).filter_map(sides).max();
-        let widest = own.or_else(kin);
+        let kin = || widest(self.tables.isa(arch.isa)?.dispatch(loads));
+        let widest = widest(arch.dispatch(loads)).or_else(kin);
         widest.filter(|bits| *bits > 0).ok_or(PassError::Choice(ChoiceError::NoArch))
     }
     pub(self) fn operation(&self, role: OpRole) -> Result<OpId, PassError> {

@@ -22,7 +22,7 @@ use crate::passes::{ChoicePool, PassError, edit};
 use crate::relayout::{blank, encoding_of};
 use lanebook_layout::triton::{AmdMfma, AmdWmma, Base, Cga, Extents, Few, NvidiaMma, NvmmaShared, TileBases};
 use lanebook_layout::{AxisId, LayoutRef};
-use lanebook_tables::{Accumulators, Arch, Atom, AtomClass, DtypeId, DtypeKind, MatrixShape, OpId, OpRole, Operand, ProductUnit, Space, Tables};
+use lanebook_tables::{Accumulators, Arch, Atom, Capability, DtypeId, DtypeKind, MatrixShape, OpId, OpRole, Operand, ProductUnit, Space, Tables};
 
 /// A product's extents and element types.
 #[derive(Copy, Clone, Debug)]
@@ -151,14 +151,14 @@ struct Taken<'t> {
 /// Matrix instructions of an architecture that take these elements: of one warp, or of several.
 fn atoms<'t>(tables: &'t Tables<'t>, arch: &'t Arch<'t>, shape: &Shape, group: bool) -> impl Iterator<Item = Taken<'t>> {
     let (a, b, d) = (shape.a, shape.b, shape.d);
-    arch.atoms.iter().filter(|have| have.native).filter_map(move |have| {
-        let atom = tables.atom(have.atom).filter(|atom| atom.class == AtomClass::Matrix)?;
+    arch.dispatch(Capability::ProductInto(d)).iter().filter_map(move |id| {
+        let atom = tables.atom(*id)?;
         let unit = match shape.run {
             None => atom.product()?,
             Some(run) => atom.matrix.filter(|_| atom.scaled_run().is_some_and(|own| u32::from(own) == run) && atom.scaled().is_some())?,
         };
         let warps = warps(atom, &unit);
-        let takes = takes(tables, atom, unit.a, a) && takes(tables, atom, unit.b, b) && atom.takes(unit.d, d);
+        let takes = takes(tables, atom, unit.a, a) && takes(tables, atom, unit.b, b);
         (takes && (warps > 1) == group).then_some(Taken { atom, unit, warps })
     })
 }

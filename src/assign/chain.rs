@@ -10,7 +10,7 @@ use super::matrix::together;
 use crate::ir::{Op, Value};
 use crate::map::{Columns, Fragment, Kept, MAX_BITS, TileShape, log2_exact};
 use crate::plan::Product;
-use lanebook_tables::{Atom, AtomClass, AtomId, DtypeId, LayoutTrait, MatrixShape, OpRole};
+use lanebook_tables::{Arch, AtomId, Capability, DtypeId, LayoutTrait, OpRole};
 
 /// Most values looked at between two products.
 const BETWEEN: usize = 24;
@@ -37,27 +37,25 @@ impl Given {
         self.op
     }
 
-    /// Whether an atom multiplies elements of these types, those of A and B exchanged or not.
-    fn suits(&self, atom: &Atom<'_>, shape: &MatrixShape, swapped: bool) -> bool {
-        let [a, b, c, d] = self.types;
-        let (first, second) = if swapped { (b, a) } else { (a, b) };
-        let takes = |operand: u8, dtype: Option<DtypeId>| dtype.is_some_and(|dtype| atom.takes(operand, dtype));
-        takes(shape.a, first) && takes(shape.b, second) && takes(shape.c, c) && takes(shape.d, d)
+    /// The atoms that multiply elements of these types, those of A and B exchanged or not.
+    fn able<'t>(&self, arch: &Arch<'t>, swapped: bool) -> &'t [AtomId] {
+        let [Some(a), Some(b), Some(c), Some(d)] = self.types else { return &[] };
+        let (a, b) = if swapped { (b, a) } else { (a, b) };
+        arch.dispatch(Capability::Product { a, b, c, d })
     }
 
-    /// Numbers of candidates, ascending: an atom (a machine instruction or not), a split over warps or a form of loads from tensor memory,
+    /// Numbers of candidates, ascending: an atom of those that can (a machine instruction or not), a split over warps or a form of loads from tensor memory,
     /// and whether it computes the transposed product. The latter only for products in a row.
     pub(super) fn numbers<'t>(self, setting: Setting<'t>, native: bool) -> impl Iterator<Item = usize> + use<'t> {
-        let per_atom = per_atom(&setting);
-        let suits = move |atom: &Atom<'_>| {
-            let shape = atom.product().or(atom.matrix);
-            shape.is_some_and(|shape| self.suits(atom, &shape, false) || (self.chained && self.suits(atom, &shape, true)))
-        };
-        let matrix = move |id: AtomId| setting.tables.atom(id).is_some_and(|atom| atom.class == AtomClass::Matrix && suits(atom));
-        let atoms = setting.arch.atoms.iter().enumerate().filter(move |(_, have)| have.attested && have.native == native && matrix(have.atom));
-        let (sides, chained) = (per_atom.saturating_mul(2), self.chained);
-        let all = move |at: usize| (0..sides).filter_map(move |k| at.checked_mul(sides)?.checked_add(k));
-        atoms.flat_map(move |(at, _)| all(at)).filter(move |number| chained || number.is_multiple_of(2))
+        let (arch, sides) = (setting.arch, per_atom(&setting).saturating_mul(2));
+        let plain = self.able(arch, false);
+        let swapped = if self.chained { self.able(arch, true) } else { &[] };
+        let usable = move |list: &[AtomId], at: usize| list.get(at).and_then(|id| arch.own(*id)).is_some_and(|have| have.attested && have.native == native);
+        (0..plain.len().max(swapped.len())).flat_map(move |at| {
+            let usable = (usable(plain, at), usable(swapped, at));
+            let fits = move |k: &usize| if k.is_multiple_of(2) { usable.0 } else { usable.1 };
+            (0..sides).filter(fits).filter_map(move |k| at.checked_mul(sides)?.checked_add(k))
+        })
     }
 }
 
@@ -90,21 +88,18 @@ impl Chooser<'_, '_, '_, '_> {
         let Setting { tables, arch, wave, warps, .. } = *setting;
         let (swapped, number) = (number % 2 == 1, number / 2);
         let per_atom = per_atom(setting);
-        let have = arch.atoms.get(number.checked_div(per_atom)?)?;
+        let id = *given.able(arch, swapped).get(number.checked_div(per_atom)?)?;
         let along_m = u8::try_from(number.checked_rem(per_atom)?).ok()?;
-        let atom = tables.atom(have.atom).filter(|atom| atom.class == AtomClass::Matrix)?;
+        let atom = tables.atom(id)?;
         if swapped && !given.chained {
             return None;
         }
         let (op, tile, widths) = (given.op, given.tile, given.bits);
         let whole = || atom.matrix.filter(|_| (atom.tensor().is_some() || atom.scaled().is_some()) && !swapped);
         let shape = atom.product().or_else(whole).filter(|_| self.takes_scales(op, atom))?;
-        if !given.suits(atom, &shape, swapped) {
-            return None;
-        }
         if atom.tensor().is_some() {
             let known = self.before_conversion(op, 0).and_then(|(source, _)| self.plan.fragment_of(source)).map(|(_, known)| known);
-            return super::tensor::tensor_product(setting, (have.atom, atom), tile, widths, usize::from(along_m), known);
+            return super::tensor::tensor_product(setting, (id, atom), tile, widths, usize::from(along_m), known);
         }
         let alone = warps.checked_sub(together(atom, shape.d)?)?;
         // Where there are more warps than instances, all that can be divided is, and warps that are left do what others do.
@@ -119,8 +114,8 @@ impl Chooser<'_, '_, '_, '_> {
         }
         let split = if spare > 0 { most } else { (along_m, alone.checked_sub(along_m)?) };
         let product = match swapped {
-            false => Product::new(have.atom, atom, tile, widths, split),
-            true => Product::swapped(have.atom, atom, tile, widths, split),
+            false => Product::new(id, atom, tile, widths, split),
+            true => Product::swapped(id, atom, tile, widths, split),
         };
         let product = product.and_then(|p| p.repeated(spare)).filter(|p| p.c.lane.len() == usize::from(wave))?;
         // Scales pin the depth's order.

@@ -12,7 +12,7 @@ use crate::ir::{Op, Program, Value, words};
 use crate::map::{Fragment, log2_exact};
 use crate::plan::{Candidate, End, Flip, Limits, Loser, MapPlan, MovePlan, Plan, PlanError, PlanPool, Reject, TiledPlan};
 use heapless::VecView;
-use lanebook_tables::{ArchId, AtomId, Space, Tables};
+use lanebook_tables::{ArchId, AtomId, Capability, Space, Tables};
 
 /// A movement as found in the program.
 #[derive(Copy, Clone, Debug, PartialEq)]
@@ -141,26 +141,11 @@ pub fn choose(
     workspace.copies.clear();
     workspace.tiles.clear();
     let setting = Setting { tables, arch: machine, isa, wave, warps, copies: false };
-    let rank = |mover: &Mover| (Between::number(mover.from, mover.to), core::cmp::Reverse(mover.share_bytes));
-    for have in machine.atoms.iter().filter(|a| a.native) {
-        if let Some(mover) = tables.atom(have.atom).and_then(|atom| Mover::of(have.atom, atom)).filter(|m| m.from != Space::Tensor && m.to != Space::Tensor) {
+    // Between two spaces the widest stand first: once one fits, what needs many more instructions need not be tried.
+    for (from, to) in Space::pairs().filter(|(from, to)| *from != Space::Tensor && *to != Space::Tensor) {
+        for mover in machine.dispatch(Capability::Transfer { from, to }).iter().filter_map(|id| Mover::of(*id, tables.atom(*id)?)) {
             let capacity = workspace.movers.capacity();
             workspace.movers.push(mover).map_err(|_| full(PlanPool::Movers, capacity))?;
-            // By spaces, the widest first: once one fits, what needs many more instructions need not be tried.
-            let mut at = workspace.movers.len().saturating_sub(1);
-            while let Some(before) = at.checked_sub(1)
-                && workspace.movers.get(before).is_some_and(|m| rank(m) > rank(&mover))
-            {
-                let wider = workspace.movers.get(at).copied();
-                let narrower = workspace.movers.get(before).copied();
-                if let (Some(slot), Some(mover)) = (workspace.movers.get_mut(at), narrower) {
-                    *slot = mover;
-                }
-                if let (Some(slot), Some(mover)) = (workspace.movers.get_mut(before), wider) {
-                    *slot = mover;
-                }
-                at = before;
-            }
         }
     }
     let mut chooser = Chooser {

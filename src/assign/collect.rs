@@ -82,8 +82,7 @@ impl Chooser<'_, '_, '_, '_> {
 
     /// The atom of a name; a number that no atom has if there is none.
     fn atom_named(&self, name: &str) -> AtomId {
-        let found = self.setting.tables.atoms.iter().position(|atom| atom.name() == name);
-        found.and_then(|k| u16::try_from(k).ok()).map_or(AtomId(u16::MAX), AtomId)
+        self.setting.tables.atom_named(name).unwrap_or(AtomId(u16::MAX))
     }
 
     pub(super) fn shape_of(&self, op: Op, value: Value) -> Result<TileShape, PlanError> {

@@ -12,7 +12,7 @@ use crate::map::{SharedLayout, TileShape, Turn, log2_exact};
 use crate::plan::{InShared, PlanError, Product, ScaleCopy};
 use crate::unit::{descriptor_named, operand};
 use lanebook_layout::{AxisId, LayoutRef, Pad, Padding, PostMap, Unit};
-use lanebook_tables::{Atom, AtomId, FieldRole, Major, Space};
+use lanebook_tables::{Atom, AtomId, Capability, FieldRole, Major, Space};
 
 /// A piece of a tile of scales: log2 of its rows in lanes and in columns, of its runs, and of the lanes, columns and runs that its copy fills. A
 /// narrow product has fewer rows, a shallow one fewer runs: the rest of the piece is left out in shared memory.
@@ -120,11 +120,12 @@ impl<'t> Chooser<'_, 't, '_, '_> {
     /// What one copy brings for an operand of scales: the bits of its bytes against the bits of rows and runs.
     fn piece(&self, atom: &Atom<'_>, number: u8) -> Option<Piece> {
         let tables = self.setting.tables;
-        let copies = self.setting.arch.atoms.iter().filter(|own| own.native).filter_map(|own| Some((own.atom, tables.atom(own.atom)?)));
+        let able = self.setting.arch.dispatch(Capability::Transfer { from: Space::Shared, to: Space::Tensor });
+        let copies = able.iter().filter_map(|id| Some((*id, tables.atom(*id)?)));
         let own = atom.operands.get(usize::from(number))?;
         let (scales, outer) = (own.layout?, u64::from(own.extents.0.max(own.extents.1)));
         copies.into_iter().find_map(|(copy, mover)| {
-            let movement = mover.movement.filter(|m| (m.from.space, m.to.space) == (Space::Shared, Space::Tensor) && m.unit_bits == 8)?;
+            let movement = mover.movement.filter(|m| m.unit_bits == 8)?;
             let total = movement.extents.iter().try_fold(1u64, |n, e| n.checked_mul(u64::from(*e)))?;
             // Where in the source the byte comes from that goes to a place.
             let source = |axis: AxisId, wanted: u64| {

@@ -1,7 +1,7 @@
 //! The instruction that does an elementwise operation: asked when tiles are given their registers, and when it is emitted.
 
 use crate::plan::LanePlan;
-use lanebook_tables::{Arch, Atom, AtomId, Does, Dtype, DtypeId, LaneXor, OpWord, Role, Tables};
+use lanebook_tables::{Arch, Atom, AtomId, Capability, Does, Dtype, DtypeId, LaneXor, OpWord, Tables};
 
 /// The atom that does an operation of `arity` operands of one element type, and how many operand registers make a result
 /// register: the one that takes the most at once. Where an operand register makes several result registers, the one for number `part` of them.
@@ -13,35 +13,23 @@ pub(crate) fn doer<'t>(
     (from, to): (DtypeId, DtypeId),
     part: u8,
 ) -> Option<(AtomId, &'t Atom<'t>, usize)> {
-    let able = arch.atoms.iter().filter(|a| a.native).filter_map(|a| {
-        let atom = tables.atom(a.atom)?;
-        let does = atom.does.filter(|d| d.op == op && d.part == part)?;
-        let operand = |k: u8| atom.operands.get(usize::from(k));
-        let typed = does.uses.iter().all(|&k| operand(k).is_some_and(|o| o.dtype == Some(from)));
-        let result = atom.operands.iter().any(|o| o.role == Role::Def && o.dtype == Some(to));
-        let pack = does.uses.len().checked_div(arity)?;
-        let whole = pack > 0 && pack.checked_mul(arity) == Some(does.uses.len());
-        if typed && result && whole { Some((a.atom, atom, pack)) } else { None }
-    });
-    // Of those that take the most the one that issues soonest, and of these the first.
-    able.fold(None, |best: Option<(AtomId, &Atom<'_>, usize)>, next| match best {
-        Some(best) if (next.2, best.1.cost.issue) <= (best.2, next.1.cost.issue) => Some(best),
-        _ => Some(next),
-    })
+    let wanted = Capability::Elementwise { word: op, arity: u8::try_from(arity).ok()?, from, to, part };
+    let id = *arch.dispatch(wanted).first()?;
+    let atom = tables.atom(id)?;
+    Some((id, atom, atom.does?.uses.len().checked_div(arity)?))
 }
 
-/// Of the atoms of an architecture that do something as `how` wants it the one that issues soonest, and what `how` says of it.
-fn cheapest<'t, T>(tables: &'t Tables<'t>, arch: &Arch<'t>, how: impl Fn(&Does<'t>) -> Option<T>) -> Option<(AtomId, &'t Atom<'t>, T)> {
-    let able = arch.atoms.iter().filter(|a| a.native).filter_map(|a| {
-        let atom = tables.atom(a.atom)?;
-        Some((a.atom, atom, how(atom.does?)?))
-    });
-    able.min_by_key(|(_, atom, _)| atom.cost.issue)
+/// Of the atoms that can do something the first that does it as `how` wants it, and what `how` says of it.
+fn first<'t, T>(tables: &'t Tables<'t>, arch: &Arch<'t>, wanted: Capability, how: impl Fn(&Does<'t>) -> Option<T>) -> Option<(AtomId, &'t Atom<'t>, T)> {
+    arch.dispatch(wanted).iter().find_map(|id| {
+        let atom = tables.atom(*id)?;
+        Some((*id, atom, how(atom.does?)?))
+    })
 }
 
 /// The cheapest exchange between lanes whose numbers differ in `mask`, and how it names them; `None` where only memory joins such lanes.
 pub(crate) fn lane_exchange<'t>(tables: &'t Tables<'t>, arch: &Arch<'t>, mask: u8) -> Option<(AtomId, &'t Atom<'t>, &'t LaneXor<'t>)> {
-    cheapest(tables, arch, |does| does.lanes.iter().find(|l| does.op == OpWord::Exchange && l.masks.0 <= mask && mask <= l.masks.1))
+    first(tables, arch, Capability::ShuffleXor, |does| does.lanes.iter().find(|l| l.masks.0 <= mask && mask <= l.masks.1))
 }
 
 /// The cheapest instruction that moves a register of a conversion between lanes, and how it names the lane that is read.
@@ -52,8 +40,7 @@ pub(crate) fn lane_mover<'t>(tables: &'t Tables<'t>, arch: &Arch<'t>, plan: &Lan
         return fixed;
     }
     // Reductions have better ones than those whose lanes stand in a register.
-    let moves = |op: OpWord| op == OpWord::Gather || op == OpWord::Exchange;
-    cheapest(tables, arch, |does| does.lanes.iter().find(|l| moves(does.op) && l.by.is_some() && far <= l.masks.1))
+    first(tables, arch, Capability::ShuffleIndex, |does| does.lanes.iter().find(|l| l.by.is_some() && far <= l.masks.1))
 }
 
 /// The instruction that makes a register of any bytes of two.
@@ -69,8 +56,7 @@ pub(crate) struct ChooseBytes<'t> {
 
 /// The cheapest choice of bytes of an architecture.
 pub(crate) fn choose_bytes<'t>(tables: &'t Tables<'t>, arch: &Arch<'t>) -> Option<ChooseBytes<'t>> {
-    let bits = |does: &Does<'_>| (does.op == OpWord::Choose && does.selector > 0 && does.uses.len() == 3).then_some(does.selector);
-    cheapest(tables, arch, bits).map(|(id, atom, bits)| ChooseBytes { id, atom, bits })
+    first(tables, arch, Capability::BytePermute, |does| Some(does.selector)).map(|(id, atom, bits)| ChooseBytes { id, atom, bits })
 }
 
 /// Whether an operation is done at all: by one atom for each share of an operand register, which may leave the packing of its results to another.

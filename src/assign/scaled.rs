@@ -11,7 +11,7 @@ use crate::ir::Op;
 use crate::map::{Columns, Fragment, TileShape, log2_exact};
 use crate::plan::{Choice, End, PlanError, Product, ScaleFeed, ScalePlan, Unscaled};
 use lanebook_layout::AxisId;
-use lanebook_tables::{Atom, AtomClass, DtypeId};
+use lanebook_tables::{Atom, Capability, DtypeId};
 
 /// Ways to hold the scales of A and of B: a bit for each says that every scale has a register of its own.
 pub(super) const SCALE_WAYS: u8 = 4;
@@ -67,8 +67,8 @@ impl Chooser<'_, '_, '_, '_> {
         let extents = pair(0).zip(pair(1)).map(|((m, k), (_, n))| (m, n, k))?;
         let mut why = Unscaled::None;
         let dtype = |value| -> Option<DtypeId> { program.type_of(value).dtype };
-        for own in self.setting.arch.atoms.iter() {
-            let Some(atom) = tables.atom(own.atom).filter(|atom| atom.class == AtomClass::Matrix) else { continue };
+        for id in self.setting.arch.dispatch(Capability::ScaledProduct) {
+            let Some(atom) = tables.atom(*id) else { continue };
             let (Some(shape), Some(numbers), Some(run)) = (atom.matrix, atom.scaled().or_else(|| atom.scaled_in_tensor()), atom.scaled_run()) else { continue };
             let takes = |number: u8, value| dtype(value).is_some_and(|dtype| atom.takes(number, dtype));
             let operands = [shape.a, shape.b, shape.c].into_iter().zip(program.operands(op));

@@ -7,7 +7,7 @@ use crate::emit::step::{Purpose, Slot, Step};
 use crate::ir::{Op, Program, Value, words};
 use crate::map::{Fragment, TileShape};
 use crate::plan::{ExchangePlan, Plan};
-use lanebook_tables::{Atom, OpRole, OpWord, Role, Tables};
+use lanebook_tables::{Atom, Capability, OpRole, OpWord, Role, Tables};
 
 fn fragment<'p>(plan: &'p Plan<'_>, op: Op, value: Option<Value>) -> Result<&'p Fragment, Violation> {
     let found = plan.fragments.iter().find(|f| Some(f.value) == value);
@@ -138,8 +138,8 @@ fn far(tables: &Tables<'_>, plan: &Plan<'_>, lanes: u32) -> Option<u32> {
     while rest != 0 {
         let bit = rest & rest.wrapping_neg();
         let mask = u8::try_from(bit).ok()?;
-        let native = arch.atoms.iter().filter(|a| a.native).filter_map(|a| tables.atom(a.atom)?.does);
-        if !native.filter(|d| d.op == OpWord::Exchange).any(|d| d.lanes.iter().any(|l| (l.masks.0..=l.masks.1).contains(&mask))) {
+        let mut able = arch.dispatch(Capability::ShuffleXor).iter().filter_map(|id| tables.atom(*id)?.does);
+        if !able.any(|d| d.lanes.iter().any(|l| (l.masks.0..=l.masks.1).contains(&mask))) {
             out |= bit;
         }
         rest ^= bit;

@@ -10,7 +10,7 @@ use lanebook_layout::ops::GuardedInverse;
 use lanebook_layout::triton::EncodingError;
 use lanebook_layout::triton::address::Addresses;
 use lanebook_layout::{AxisId, Coord, Hw, LayoutRef, Linear, Logical};
-use lanebook_tables::{ArchId, BankModel, Space, Tables};
+use lanebook_tables::{ArchId, BankModel, Capability, Space, Tables};
 
 /// Widest vector of one lane in bits.
 const MAX_VECTOR_BITS: u32 = 128;
@@ -96,12 +96,13 @@ fn keeps_together(shared: &Addresses, count: u64) -> bool {
 #[must_use]
 pub fn model<'t>(tables: &'t Tables<'t>, arch: ArchId, bytes: u16, way: Way) -> Option<&'t BankModel<'t>> {
     let arch = tables.arch(arch)?;
-    let name = arch.atoms.iter().filter_map(|a| tables.atom(a.atom)?.movement).find_map(|m| {
-        let side = match (way, m.from.space, m.to.space) {
-            (Way::Read, Space::Shared, Space::Register) => m.from,
-            (Way::Write, Space::Register, Space::Shared) => m.to,
-            _ => return None,
-        };
+    let (from, to) = match way {
+        Way::Read => (Space::Shared, Space::Register),
+        Way::Write => (Space::Register, Space::Shared),
+    };
+    let movements = arch.dispatch(Capability::Transfer { from, to }).iter().filter_map(|id| tables.atom(*id)?.movement);
+    let name = movements.into_iter().find_map(|m| {
+        let side = if way == Way::Read { m.from } else { m.to };
         (side.slot_bytes == bytes && !m.crosses_lanes).then_some(side.banks)
     })?;
     arch.banks.iter().find(|b| b.name == name)

@@ -2,7 +2,7 @@
 
 use lanebook_layout::triton::{EncodingError, MatrixTiles, MatrixUnit, Tile, TileBit, TileRequest, TileSide};
 use lanebook_layout::{AxisId, LayoutRef};
-use lanebook_tables::{ArchId, Atom, Instance, MatrixShape, Operand, Tables};
+use lanebook_tables::{ArchId, Atom, Capability, Instance, MatrixShape, Tables};
 
 /// The matrix instructions of one architecture.
 ///
@@ -38,39 +38,28 @@ impl<'t> TableTiles<'t> {
     /// The best atom for a request; `any`: of whatever m and n. The architecture's own are asked first.
     pub(super) fn best(&self, request: &TileRequest, any: bool) -> Option<(Instance<'t>, MatrixShape)> {
         let arch = self.tables.arch(self.arch)?;
+        let (m, n) = if any { (0, 0) } else { (request.m, request.n) };
+        let wanted = Capability::ProductTile { m, n, group: request.unit == MatrixUnit::WarpGroup };
         let mut best: Option<Candidate<'t>> = None;
-        for own in arch.atoms.iter().filter_map(|a| self.tables.atom(a.atom)) {
+        for own in arch.dispatch(wanted).iter().filter_map(|id| self.tables.atom(*id)) {
             self.offer(own, request, any, &mut best);
         }
         // Only another width of the accumulator, or nothing at all, makes one look further.
         if best.as_ref().is_none_or(|b| !b.merit.0) {
-            // Instruction sets that extend one another go by one name.
-            let language = |isa| self.tables.isa(isa).map(|isa| isa.name);
-            let own = language(arch.isa);
-            for other in self.tables.atoms.iter().filter(|a| language(a.isa) == own) {
+            for other in self.tables.isa(arch.isa)?.dispatch(wanted).iter().filter_map(|id| self.tables.atom(*id)) {
                 self.offer(other, request, any, &mut best);
             }
         }
         best.map(|b| (b.instance, b.shape))
     }
 
-    /// Takes the atom if it fits and is better. The cheapest questions come first: most atoms are no matrix instructions, and
-    /// most of those are too small, or no better than what is there.
+    /// Takes the atom if it is better than what is there. The cheapest questions come first.
     fn offer(&self, atom: &'t Atom<'t>, request: &TileRequest, any: bool, best: &mut Option<Candidate<'t>>) {
         let Some(usual) = atom.matrix else { return };
-        // An atom's own shape is that of its largest instance.
-        if !any && (usual.m < request.m || usual.n < request.n) || atom.product().is_none() {
-            return;
-        }
         let known = best.as_ref().map(|b| b.merit);
         // A parameter that changes the columns and nothing else leaves the merit as it is, and no smaller k is better unless it is the one asked for.
         let fixed = || any || request.k == 0 || usual.k <= request.k || !atom.params().any(|(_, vary)| vary.grows.1 && vary.grows.2);
         if known.is_some_and(|known| self.merit(atom, &usual, request) <= known) && fixed() {
-            return;
-        }
-        let Some(d) = atom.operands.get(usize::from(usual.d)) else { return };
-        let warps = warps_of(d);
-        if (warps > 1) != (request.unit == MatrixUnit::WarpGroup) {
             return;
         }
         let instance = match any {
@@ -78,9 +67,6 @@ impl<'t> TableTiles<'t> {
             false => atom.with_columns(request.n),
         };
         let Some((instance, shape)) = instance.and_then(|i| Some((i, i.shape()?))) else { return };
-        if !any && shape.m != request.m.saturating_mul(warps) {
-            return;
-        }
         let merit = self.merit(atom, &shape, request);
         if known.is_none_or(|known| merit > known) {
             *best = Some(Candidate { instance, shape, merit });
@@ -131,13 +117,6 @@ fn operand(shape: &MatrixShape, side: TileSide) -> u8 {
         TileSide::B => shape.b,
         TileSide::D => shape.d,
     }
-}
-
-/// Warps that work on one instruction: what the layout's warp axis counts.
-fn warps_of(operand: &Operand<'_>) -> u16 {
-    let Some(layout) = operand.layout.as_ref() else { return 1 };
-    let on_warps = layout.shard.iter().filter(|it| it.axis() == AxisId::WARP);
-    on_warps.fold(1u16, |n, it| n.saturating_mul(it.extent_value().ok().and_then(|e| u16::try_from(e).ok()).unwrap_or(1)))
 }
 
 /// The tile of one warp from an operand layout over (`rows`, `cols`) with elements of `element_bits` bits.

@@ -34,11 +34,7 @@ impl<'t, 's> Selector<'t, 's> {
         let missing = SelectError::NoRules { isa: arch_data.isa, phase };
         let set = tables.rules.set(Language::Target, Some(arch_data.isa), phase).ok_or(missing)?;
         let mut usable = [0u64; MAX_RULES / 64];
-        let sorted = arch_data.atoms.is_sorted_by_key(|have| have.atom);
-        let has = |atom: AtomId| match sorted {
-            true => arch_data.atoms.binary_search_by_key(&atom, |have| have.atom).is_ok(),
-            false => arch_data.atoms.iter().any(|have| have.atom == atom),
-        };
+        let has = |atom: AtomId| arch_data.own(atom).is_some();
         for (number, rule) in tables.rules.rules.iter().enumerate() {
             let fits = rule.language == Language::Target && rule.replacement.iter().all(|node| !matches!(node, BuildNode::Inst(atom, _) if !has(*atom)));
             if fits {

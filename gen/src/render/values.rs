@@ -76,14 +76,15 @@ macro_rules! structs {
 structs! {
     Tables<'_> { isas, archs, atoms, dtypes, ops, rules, accesses, tags, sources, units, weights, anchors, contract, arch_names, atom_names, dtype_names, op_names }
     NameMap<'_> { key, displacements, ids }
+    Dispatch<'_> { seed, displacements, keys, begins, atoms }
     Isa<'_> {
         name, classes, tuples, prologue, param, param_block, param_separator, register_decl, shared_decl, shared_decl_dynamic, epilogue, label_suffix, comment, param_base,
-        thread_register, read_thread, load_param32, load_param64, param_address, make_uniform, shared_base, branch, branch_if, compare_less, end, nop,
+        thread_register, read_thread, load_param32, load_param64, param_address, make_uniform, shared_base, branch, branch_if, compare_less, end, nop, dispatch,
     }
     Operandless<'_> { class, number, count, text }
     RegisterClass<'_> { name, prefix, bits, kind, declared, pool, tuple_align }
     Arch<'_> {
-        name, target, vendor, isa, isa_version, wave_lanes, max_threads, shared, banks, atoms, features, sync, counters, hazards,
+        name, target, vendor, isa, isa_version, wave_lanes, max_threads, shared, banks, atoms, dispatch, features, sync, counters, hazards,
         inline_integers, scalar_reads, sources,
     }
     SharedLimits { static_bytes, max_bytes }

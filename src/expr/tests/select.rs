@@ -3,8 +3,9 @@
 use super::{N, Store};
 use crate::expr::{Arg, Choice, ExprId, Place, Reg, SelectError, SelectScratch, Selector, StepSink, Variable, Want};
 use lanebook_tables::{
-    Arch, ArchAtom, ArchId, Atom, AtomClass, AtomCost, AtomId, BuildNode, ClassId, Cond, CondArg, IndexOp, Isa, IsaId, Language, List, NO_SLOT, Name, NameMap,
-    Operand, PatternNode, RegisterClass, RegisterKind, Role, Rule, RuleId, RuleSet, Rules, SharedLimits, Status, Tables, TupleStyle, Weights, Word, list,
+    Arch, ArchAtom, ArchId, Atom, AtomClass, AtomCost, AtomId, BuildNode, ClassId, Cond, CondArg, Dispatch, IndexOp, Isa, IsaId, Language, List, NO_SLOT, Name,
+    NameMap, Operand, PatternNode, RegisterClass, RegisterKind, Role, Rule, RuleId, RuleSet, Rules, SharedLimits, Status, Tables, TupleStyle, Weights, Word,
+    list,
 };
 
 const VGPR: ClassId = ClassId(0);
@@ -135,6 +136,7 @@ const ISA: Isa<'static> = Isa {
     compare_less: AtomId(0),
     end: AtomId(0),
     nop: None,
+    dispatch: Dispatch::EMPTY,
 };
 const fn have(atom: u16) -> ArchAtom {
     ArchAtom { atom: AtomId(atom), native: true, attested: true }
@@ -150,6 +152,7 @@ const ARCH: Arch<'static> = Arch {
     shared: SharedLimits { static_bytes: 0, max_bytes: 0 },
     banks: &[],
     atoms: &[have(0), have(1), have(2), have(3), have(4), have(5), have(6)],
+    dispatch: Dispatch::EMPTY,
     features: &[],
     sync: &[],
     counters: &[],

@@ -1,5 +1,5 @@
 //! Architectures and instruction sets: everything that is true of a machine rather than of one instruction.
-use crate::{AccessId, AtomId, ClassId, FeatureId, IsaId, Piece, SourceId, Status, TagId};
+use crate::{AccessId, AtomId, ClassId, Dispatch, FeatureId, IsaId, Piece, SourceId, Status, TagId};
 
 /// An instruction set: how registers are named and a kernel is framed as text.
 #[derive(Copy, Clone, Debug)]
@@ -56,6 +56,8 @@ pub struct Isa<'a> {
     pub end: AtomId,
     /// Waits a number of wait states (the immediate is the number less one), if hazards are software's duty.
     pub nop: Option<AtomId>,
+    /// What can be asked of the instruction set whatever the architecture: see [`Isa::dispatch`].
+    pub dispatch: Dispatch<'a>,
 }
 
 /// A register by its fixed name.
@@ -135,8 +137,10 @@ pub struct Arch<'a> {
     pub shared: SharedLimits,
     /// Bank models; sides of atoms refer to them by name.
     pub banks: &'a [BankModel<'a>],
-    /// Atoms it has.
+    /// Atoms it has, ascending. What is wanted of them is asked by [`Arch::dispatch`]; only listings read them one by one.
     pub atoms: &'a [ArchAtom],
+    /// Its atoms by what they can do.
+    pub dispatch: Dispatch<'a>,
     /// Features of matrix units and their memories, ascending.
     pub features: &'a [FeatureId],
     /// Which accesses need which steps between them.

@@ -246,6 +246,16 @@ pub enum Space {
     Tensor,
 }
 
+impl Space {
+    /// Every space, in the order of their numbers.
+    pub const ALL: [Self; 4] = [Self::Register, Self::Shared, Self::Global, Self::Tensor];
+
+    /// Every pair of spaces, by the first and then the second.
+    pub fn pairs() -> impl Iterator<Item = (Self, Self)> {
+        Self::ALL.into_iter().flat_map(|from| Self::ALL.into_iter().map(move |to| (from, to)))
+    }
+}
+
 /// What a mover moves. Both layouts share one logical coordinate: `extents`, row-major, in units of `unit_bits`.
 #[derive(Copy, Clone, Debug)]
 pub struct Movement<'a> {

@@ -10,6 +10,7 @@ mod anchor;
 mod arch;
 mod atom;
 pub mod contract;
+mod dispatch;
 mod list;
 mod matrix;
 mod name;
@@ -32,6 +33,7 @@ pub use atom::{
     Space, Status,
 };
 pub use contract::{AttrContract, AttrForm, Contract, Elements, OpContract, SlotContract};
+pub use dispatch::{Capability, CapabilityKey, Dispatch, Factor, Second, capability_hash};
 pub use list::{List, Name};
 pub use matrix::{Broadcast, FieldMove, MatrixMore, SharedOperand, TensorOperand};
 pub use name::NameMap;

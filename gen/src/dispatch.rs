@@ -1,0 +1,251 @@
+//! The index of each architecture from capabilities to atoms: `lanebook_tables::Dispatch`.
+//!
+//! Each atom is asked once what it can do; what it answers is filed under a number, and a perfect hash is made over the numbers.
+use crate::lower::list;
+use lanebook_layout::{AxisId, LayoutRef};
+use lanebook_tables as t;
+use phf_generator::HashState;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use t::{Capability, Factor, Second};
+
+/// Where an atom stands among those of one capability: less is earlier. What is equal stands in the order of the tables.
+type Rank = (Reverse<u32>, u16);
+
+/// In the order of the tables.
+const LISTED: Rank = (Reverse(0), 0);
+
+/// The tables with the index of every architecture and instruction set made anew.
+#[must_use]
+pub fn indexed(tables: t::Tables<'static>) -> t::Tables<'static> {
+    let language = |isa: t::IsaId| tables.isa(isa).map(|isa| isa.name);
+    let all = || (0u16..).map(t::AtomId).zip(tables.atoms);
+    let archs = tables.archs.iter().map(|arch| {
+        let atoms = arch.atoms.iter().filter_map(|have| Some((have.atom, tables.atom(have.atom)?, have.native)));
+        t::Arch { dispatch: index(&tables, atoms, |_| true), ..*arch }
+    });
+    let isas = tables.isas.iter().map(|isa| {
+        let atoms = all().filter(|(_, atom)| language(atom.isa) == Some(isa.name)).map(|(id, atom)| (id, atom, true));
+        let shared = |wanted: &Capability| matches!(wanted, Capability::Transfer { .. } | Capability::ProductTile { .. });
+        t::Isa { dispatch: index(&tables, atoms, shared), ..*isa }
+    });
+    t::Tables { archs: list(archs.collect::<Vec<_>>()), isas: list(isas.collect::<Vec<_>>()), ..tables }
+}
+
+fn index(
+    tables: &t::Tables<'_>,
+    atoms: impl Iterator<Item = (t::AtomId, &'static t::Atom<'static>, bool)>,
+    wanted: impl Fn(&Capability) -> bool,
+) -> t::Dispatch<'static> {
+    let mut lists: BTreeMap<t::CapabilityKey, Vec<(Rank, t::AtomId)>> = BTreeMap::new();
+    for (id, atom, native) in atoms {
+        for (capability, rank) in capabilities(tables, atom, native) {
+            // A field too great for a number of its own is reported where tables are checked.
+            let Some(key) = capability.key().filter(|_| wanted(&capability)) else { continue };
+            let list = lists.entry(key).or_default();
+            if list.iter().all(|(_, other)| *other != id) {
+                list.push((rank, id));
+            }
+        }
+    }
+    for list in lists.values_mut() {
+        list.sort();
+    }
+    hashed(&lists.into_iter().map(|(key, list)| (key.0, list.into_iter().map(|(_, id)| id).collect())).collect::<Vec<_>>())
+}
+
+/// The perfect hash over lists by their numbers.
+fn hashed(lists: &[(u32, Vec<t::AtomId>)]) -> t::Dispatch<'static> {
+    if lists.is_empty() {
+        return t::Dispatch::EMPTY;
+    }
+    let keys: Vec<u32> = lists.iter().map(|(key, _)| *key).collect();
+    let HashState { key: seed, disps, map } = phf_generator::generate_hash_with_hash_fn(&keys, |key, seed| {
+        // phf does not let others make this record, but change it.
+        let mut hashes = phf_shared::hash(key, seed);
+        (hashes.g, hashes.f1, hashes.f2) = t::capability_hash(*key, *seed);
+        hashes
+    });
+    let (mut begins, mut atoms) = (vec![0], Vec::new());
+    for at in &map {
+        atoms.extend_from_slice(&lists[*at].1);
+        begins.push(u16::try_from(atoms.len()).expect("fewer than 65536 answers"));
+    }
+    t::Dispatch {
+        seed,
+        // Both are below the number of capabilities.
+        displacements: list(disps.iter().map(|(a, b)| (*a as u16, *b as u16))),
+        keys: list(map.iter().map(|at| keys[*at])),
+        begins: list(begins),
+        atoms: list(atoms),
+    }
+}
+
+/// Everything that an atom can do, with its rank among those that can.
+#[must_use]
+pub fn capabilities(tables: &t::Tables<'_>, atom: &'static t::Atom<'static>, native: bool) -> Vec<(Capability, Rank)> {
+    let mut out = Vec::new();
+    if native {
+        transfers(atom, &mut out);
+        elementwise(atom, &mut out);
+    }
+    products(tables, atom, native, &mut out);
+    registers(tables, atom, &mut out);
+    addresses(atom, &mut out);
+    out
+}
+
+/// Among instructions that issue sooner.
+fn soonest(atom: &t::Atom<'_>) -> Rank {
+    (Reverse(0), atom.cost.issue)
+}
+
+fn transfers(atom: &t::Atom<'_>, out: &mut Vec<(Capability, Rank)>) {
+    if let Some(movement) = atom.movement {
+        out.push((Capability::Transfer { from: movement.from.space, to: movement.to.space }, (Reverse(lane_bytes(movement)), 0)));
+    }
+}
+
+/// Bytes that one lane moves, or one address slot if those are more.
+fn lane_bytes(movement: &t::Movement<'_>) -> u32 {
+    let units: u32 = movement.extents.iter().map(|extent| u32::from(*extent)).product();
+    let slots = |layout: &LayoutRef<'_>| {
+        let on = |x: u64, axis| layout.offset_on(x, axis).unwrap_or(0);
+        let spread = |axis| (0..32).map(|bit| 1u64 << bit).take_while(|x| *x < u64::from(units)).map(|x| on(x, axis) - on(0, axis)).max().unwrap_or(0);
+        u32::try_from(spread(AxisId::LANE).max(spread(AxisId::SLOT))).map_or(1, |most| (most + 1).next_power_of_two())
+    };
+    units * u32::from(movement.unit_bits) / 8 / slots(movement.from.layout).max(slots(movement.to.layout))
+}
+
+fn elementwise(atom: &t::Atom<'_>, out: &mut Vec<(Capability, Rank)>) {
+    let Some(does) = atom.does else { return };
+    match does.op {
+        t::OpWord::Exchange => out.push((Capability::ShuffleXor, soonest(atom))),
+        t::OpWord::Choose if does.selector > 0 && does.uses.len() == 3 => out.push((Capability::BytePermute, soonest(atom))),
+        _ => {}
+    }
+    if matches!(does.op, t::OpWord::Gather | t::OpWord::Exchange) && does.lanes.iter().any(|lanes| lanes.by.is_some()) {
+        out.push((Capability::ShuffleIndex, soonest(atom)));
+    }
+    let typed = |k: &u8| atom.operands.get(usize::from(*k)).and_then(|operand| operand.dtype);
+    let Some(from) = does.uses.first().and_then(typed).filter(|from| does.uses.iter().all(|k| typed(k) == Some(*from))) else { return };
+    for to in atom.operands.iter().filter(|operand| operand.role == t::Role::Def).filter_map(|operand| operand.dtype) {
+        for arity in (1..=does.uses.len()).filter(|arity| does.uses.len().is_multiple_of(*arity)) {
+            let (pack, Ok(arity)) = ((does.uses.len() / arity) as u32, u8::try_from(arity)) else { continue };
+            out.push((Capability::Elementwise { word: does.op, arity, from, to, part: does.part }, (Reverse(pack), atom.cost.issue)));
+        }
+    }
+}
+
+fn products(tables: &t::Tables<'_>, atom: &'static t::Atom<'static>, native: bool, out: &mut Vec<(Capability, Rank)>) {
+    let Some(shape) = atom.matrix.filter(|_| atom.class == t::AtomClass::Matrix) else { return };
+    let types = |operand: u8| (0u16..).map(t::DtypeId).take(tables.dtypes.len()).filter(move |dtype| atom.takes(operand, *dtype));
+    for a in types(shape.a) {
+        for b in types(shape.b) {
+            for c in types(shape.c) {
+                out.extend(types(shape.d).map(|d| (Capability::Product { a, b, c, d }, LISTED)));
+            }
+        }
+    }
+    if native {
+        out.extend(types(shape.d).map(|d| (Capability::ProductInto(d), LISTED)));
+        if atom.more.is_some_and(|more| !more.shared.is_empty()) {
+            out.push((Capability::SharedProduct, LISTED));
+        }
+    }
+    if atom.scaled().is_some() || atom.scaled_in_tensor().is_some() {
+        out.push((Capability::ScaledProduct, LISTED));
+    }
+    if atom.product().is_none() {
+        return;
+    }
+    if native && atom.more.is_none() {
+        for (operand, number) in [(Factor::A, shape.a), (Factor::B, shape.b), (Factor::C, shape.c)] {
+            let bits = atom.operands.get(usize::from(number)).and_then(|o| tables.dtype(o.dtype?)).map(|dtype| dtype.bits);
+            out.extend(bits.map(|bits| (Capability::ProductOf { operand, bits }, LISTED)));
+        }
+    }
+    let waves = waves(atom, shape.d);
+    let group = waves > 1;
+    out.push((Capability::ProductTile { m: 0, n: 0, group }, LISTED));
+    let columns: Vec<u16> = (0..atom.instances()).filter_map(|k| Some(atom.instance(k)?.shape()?.n)).collect();
+    for n in columns {
+        if let Some(shape) = atom.with_columns(n).and_then(|instance| instance.shape()) {
+            out.push((Capability::ProductTile { m: shape.m / waves, n, group }, LISTED));
+        }
+    }
+}
+
+/// Waves that work together on a product.
+fn waves(atom: &t::Atom<'_>, d: u8) -> u16 {
+    let shard = atom.operands.get(usize::from(d)).and_then(|operand| operand.layout).map_or(&[][..], |layout| layout.shard);
+    let extents =
+        shard.iter().filter(|iter| iter.axis() == AxisId::WARP).map(|iter| iter.extent_value().ok().and_then(|extent| u16::try_from(extent).ok()).unwrap_or(1));
+    extents.fold(1, u16::saturating_mul)
+}
+
+/// Classes that an operand takes.
+fn classes<'a>(operand: &'a t::Operand<'a>) -> impl Iterator<Item = t::ClassId> + 'a {
+    [operand.class].into_iter().chain(operand.also.iter().copied())
+}
+
+fn registers(tables: &t::Tables<'_>, atom: &t::Atom<'_>, out: &mut Vec<(Capability, Rank)>) {
+    let one = |operand: &&t::Operand<'_>| operand.registers == 1;
+    let defines = |k: usize| atom.operands.get(k).filter(|o| o.role == t::Role::Def);
+    let reads = |k: usize| atom.operands.get(k).filter(|o| o.role == t::Role::Use);
+    if let Some(does) = atom.does.filter(|_| atom.operands.len() == 3) {
+        let part = |k: &u8| atom.operands.get(usize::from(*k)).filter(one).filter(|o| o.dtype.is_none()).map(|o| o.class);
+        if let (t::OpWord::Pack, [low, high], Some(wide)) = (does.op, does.uses, defines(0).filter(one))
+            && let Some(narrow) = part(low).filter(|narrow| part(high) == Some(*narrow))
+        {
+            out.push((Capability::Join { wide: wide.class, narrow }, soonest(atom)));
+        }
+        if let (t::OpWord::Unpack, Some(low), Some(high), Some(wide)) = (does.op, defines(0).filter(one), defines(1).filter(one), reads(2).filter(one))
+            && low.class == high.class
+        {
+            out.push((Capability::Split { wide: wide.class, narrow: low.class }, soonest(atom)));
+        }
+    }
+    let special =
+        |class: t::ClassId| tables.isa(atom.isa).and_then(|isa| isa.classes.get(class.index())).is_some_and(|class| class.kind == t::RegisterKind::Special);
+    let means = atom.means.slice();
+    if let ([_, _], Some(into), Some(source)) = (atom.operands.0.slice(), defines(0), reads(1))
+        && into.registers == source.registers
+        && (means == [t::TermNode::Operand(1)] || special(into.class))
+    {
+        out.extend(classes(source).map(|from| (Capability::Copy { into: into.class, from, registers: into.registers }, soonest(atom))));
+    }
+    if let Some(into) = defines(0).filter(one).filter(|_| atom.class == t::AtomClass::Alu) {
+        let own = atom.operands.len() == 1 && matches!(means, [t::TermNode::Const(_)]);
+        let given = atom.operands.get(1).filter(|o| o.range.0 <= o.range.1 && atom.operands.len() == 2 && means == [t::TermNode::Operand(1)]);
+        if own || given.is_some() {
+            out.push((Capability::Fill(into.class), soonest(atom)));
+        }
+    }
+}
+
+fn addresses(atom: &t::Atom<'_>, out: &mut Vec<(Capability, Rank)>) {
+    use t::TermNode::{Op, Operand};
+    let (op, first, second, extended) = match atom.means.slice() {
+        [Op(op, 2), Operand(x), Operand(y)] => (*op, *x, *y, false),
+        [Op(op, 2), Operand(x), Op(t::IndexOp::Extend64, 1), Operand(y)] => (*op, *x, *y, true),
+        _ => return,
+    };
+    let operand = |k: u8| atom.operands.get(usize::from(k));
+    let (Some(result), Some(first), Some(second)) = (operand(0).filter(|o| o.role == t::Role::Def), operand(first), operand(second)) else { return };
+    if result.registers != first.registers {
+        return;
+    }
+    let number = (second.range.0 <= second.range.1).then_some(if extended { Second::ExtendedNumber } else { Second::Number });
+    let registers = classes(second).filter(|_| second.role != t::Role::Immediate).map(|class| match extended {
+        true => Second::ExtendedRegister(class, second.registers),
+        false => Second::Register(class, second.registers),
+    });
+    for second in registers.chain(number) {
+        for class in classes(result) {
+            for from in classes(first) {
+                out.push((Capability::Index { op, class, from, registers: first.registers, second }, soonest(atom)));
+            }
+        }
+    }
+}
