@@ -268,3 +268,18 @@ fn a_broken_house_is_noticed() {
     let names: Vec<String> = crate_paths(&code(text)).into_iter().map(|n| n.1).collect();
     assert_eq!(names, ["a", "d", "e", "I", "j"]);
 }
+
+/// What an architecture can do is asked of its dispatch: nothing in the engine walks over its atoms.
+#[test]
+fn architectures_are_asked_not_walked() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut read = 0;
+    for path in sources(&root, &root) {
+        let text = code(&fs::read_to_string(&path).expect("a source"));
+        let walks: Vec<usize> = text.lines().zip(1..).filter(|(line, _)| line.contains(".atoms")).map(|(_, number)| number).collect();
+        let is_test = path.components().any(|part| part.as_os_str() == "tests") || path.file_stem().is_some_and(|stem| stem == "tests");
+        assert!(is_test || walks.is_empty(), "{}: lines {walks:?} read a list of atoms; `Arch::dispatch` answers what is asked of it", path.display());
+        read += 1;
+    }
+    assert!(read > 200, "only {read} sources");
+}

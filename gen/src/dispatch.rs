@@ -81,13 +81,64 @@ fn hashed(lists: &[(u32, Vec<t::AtomId>)]) -> t::Dispatch<'static> {
     }
 }
 
+/// Everything that can be asked of an architecture and is answered, kind by kind.
+#[must_use]
+pub fn answered(tables: &t::Tables<'static>, arch: &t::Arch<'static>) -> Vec<Capability> {
+    let atoms = arch.atoms.iter().filter_map(|have| Some((tables.atom(have.atom)?, have.native)));
+    let all = atoms.flat_map(|(atom, native)| capabilities(tables, atom, native)).filter_map(|(capability, _)| Some((capability.key()?, capability)));
+    // The lowest four bits say which kind of capability it is.
+    all.map(|(key, capability)| (key.0.rotate_right(4), capability)).collect::<BTreeMap<_, _>>().into_values().collect()
+}
+
+/// A capability as a line of text; element types and register classes by their names.
+#[must_use]
+pub fn spelled(tables: &t::Tables<'_>, arch: &t::Arch<'_>, capability: Capability) -> String {
+    let dtype = |id: t::DtypeId| tables.dtype(id).map_or("?", |dtype| dtype.name);
+    let class = |id: t::ClassId| tables.isa(arch.isa).and_then(|isa| isa.classes.get(id.index())).map_or("?", |class| class.name);
+    let tuple = |id: t::ClassId, registers: u8| if registers == 1 { class(id).to_string() } else { format!("{}x{registers}", class(id)) };
+    match capability {
+        Capability::Transfer { from, to } => format!("transfer {from:?} {to:?}").to_lowercase(),
+        Capability::Product { a, b, c, d } => format!("product {} {} {} {}", dtype(a), dtype(b), dtype(c), dtype(d)),
+        Capability::ProductInto(d) => format!("product-into {}", dtype(d)),
+        Capability::ProductOf { operand, bits } => format!("product-of {operand:?} {bits}"),
+        Capability::ProductTile { m, n, group } => format!("product-tile {m}x{n}{}", if group { " group" } else { "" }),
+        Capability::ScaledProduct => "scaled-product".into(),
+        Capability::SharedProduct => "shared-product".into(),
+        Capability::Elementwise { word, arity, from, to, part } => {
+            let step = t::OpWord::STEPS.iter().find(|(_, step)| *step == word).map(|(name, _)| *name);
+            let name = match word {
+                t::OpWord::Op(id) => tables.op(id).map_or("?", |op| op.name),
+                _ => step.unwrap_or("?"),
+            };
+            let part = if part == 0 { String::new() } else { format!(" part {part}") };
+            format!("elementwise {name}/{arity} {} {}{part}", dtype(from), dtype(to))
+        }
+        Capability::ShuffleXor => "shuffle-xor".into(),
+        Capability::ShuffleIndex => "shuffle-index".into(),
+        Capability::BytePermute => "byte-permute".into(),
+        Capability::Join { wide, narrow } => format!("join {} {}", class(wide), class(narrow)),
+        Capability::Split { wide, narrow } => format!("split {} {}", class(wide), class(narrow)),
+        Capability::Copy { into, from, registers } => format!("copy {} {}", tuple(into, registers), tuple(from, registers)),
+        Capability::Fill(into) => format!("fill {}", class(into)),
+        Capability::Index { op, class: into, from, registers, second } => {
+            let second = match second {
+                Second::Number => "number".into(),
+                Second::ExtendedNumber => "extended number".into(),
+                Second::Register(id, registers) => tuple(id, registers),
+                Second::ExtendedRegister(id, registers) => format!("extended {}", tuple(id, registers)),
+            };
+            format!("index {} {} {} {second}", op.name(), tuple(into, registers), tuple(from, registers))
+        }
+    }
+}
+
 /// Everything that an atom can do, with its rank among those that can.
 #[must_use]
 pub fn capabilities(tables: &t::Tables<'_>, atom: &'static t::Atom<'static>, native: bool) -> Vec<(Capability, Rank)> {
     let mut out = Vec::new();
     if native {
         transfers(atom, &mut out);
-        elementwise(atom, &mut out);
+        elementwise(tables, atom, &mut out);
     }
     products(tables, atom, native, &mut out);
     registers(tables, atom, &mut out);
@@ -117,7 +168,7 @@ fn lane_bytes(movement: &t::Movement<'_>) -> u32 {
     units * u32::from(movement.unit_bits) / 8 / slots(movement.from.layout).max(slots(movement.to.layout))
 }
 
-fn elementwise(atom: &t::Atom<'_>, out: &mut Vec<(Capability, Rank)>) {
+fn elementwise(tables: &t::Tables<'_>, atom: &t::Atom<'_>, out: &mut Vec<(Capability, Rank)>) {
     let Some(does) = atom.does else { return };
     match does.op {
         t::OpWord::Exchange => out.push((Capability::ShuffleXor, soonest(atom))),
@@ -130,7 +181,12 @@ fn elementwise(atom: &t::Atom<'_>, out: &mut Vec<(Capability, Rank)>) {
     let typed = |k: &u8| atom.operands.get(usize::from(*k)).and_then(|operand| operand.dtype);
     let Some(from) = does.uses.first().and_then(typed).filter(|from| does.uses.iter().all(|k| typed(k) == Some(*from))) else { return };
     for to in atom.operands.iter().filter(|operand| operand.role == t::Role::Def).filter_map(|operand| operand.dtype) {
-        for arity in (1..=does.uses.len()).filter(|arity| does.uses.len().is_multiple_of(*arity)) {
+        // An operation has the operands that it is declared with, each as often as the others.
+        let declared = match does.op {
+            t::OpWord::Op(id) => tables.op(id).map_or(1..=1, |op| usize::from(op.operands.0.max(1))..=usize::from(op.operands.1)),
+            _ => 1..=does.uses.len(),
+        };
+        for arity in (1..=does.uses.len()).filter(|arity| declared.contains(arity) && does.uses.len().is_multiple_of(*arity)) {
             let (pack, Ok(arity)) = ((does.uses.len() / arity) as u32, u8::try_from(arity)) else { continue };
             out.push((Capability::Elementwise { word: does.op, arity, from, to, part: does.part }, (Reverse(pack), atom.cost.issue)));
         }

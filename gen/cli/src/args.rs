@@ -79,6 +79,8 @@ pub enum Command {
     Arch(ArchArgs),
     /// Check tables and rules, and say what is wrong with them
     Check(Check),
+    /// Print what can be asked of an architecture, and which atoms answer, the first choice first
+    Dispatch(Dispatch),
     /// Update the ledger of stable numbers, hw-tables/ids.ron
     Ids(Ids),
     /// Compare two architectures: figures, banks, synchronisation, atoms
@@ -451,6 +453,40 @@ pub enum Deny {
     Warnings,
     /// Facts that differ from --against
     Changes,
+}
+
+const DISPATCH: &str = "\
+Examples:
+  lanebook dispatch --arch sm_90a                     everything that is answered
+  lanebook dispatch --arch gfx950 transfer shared     movements from or to shared memory
+  lanebook dispatch --arch gfx942 product bf16 bf16   products of bf16
+  lanebook dispatch --arch sm_80 elementwise exp2     what does exp2, on which elements";
+
+/// Arguments of `dispatch`.
+#[derive(Debug, Args)]
+#[command(after_help = DISPATCH)]
+pub struct Dispatch {
+    /// The architecture
+    #[arg(long, value_name = "ARCH")]
+    pub arch: String,
+    /// Words that a capability's line has, all of them
+    #[arg(value_name = "CAPABILITY")]
+    pub words: Vec<String>,
+    /// Name all atoms, however many
+    #[arg(long)]
+    pub long: bool,
+    /// How to print
+    #[arg(long, value_enum, default_value_t = DispatchFormat::Text)]
+    pub format: DispatchFormat,
+}
+
+/// Formats of `dispatch`.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DispatchFormat {
+    /// A table
+    Text,
+    /// JSON
+    Json,
 }
 
 /// Arguments of `ids`.

@@ -148,6 +148,19 @@ fn lists_and_figures() {
     }
 }
 
+/// What an architecture can be asked for, all of it and by words; what it cannot is refused.
+#[test]
+fn capabilities_and_what_answers() {
+    for arch in ["sm_80", "gfx942"] {
+        golden(&format!("dispatch.{arch}.txt"), &run(&["dispatch", "--arch", arch]).fine());
+    }
+    let moves = run(&["dispatch", "--arch", "gfx950", "transfer", "shared", "register", "--long"]).fine();
+    assert!(moves.contains("transfer shared register") && moves.contains("transfer register shared") && !moves.contains("global"), "{moves}");
+    let json: serde_json::Value = serde_json::from_str(&run(&["dispatch", "--arch", "sm_80", "byte-permute", "--format", "json"]).fine()).expect("JSON");
+    assert_eq!(json["answers"][0]["atoms"][0], "prmt.b32");
+    run(&["dispatch", "--arch", "gfx1030", "product"]).refused(1, &["nothing of gfx1030 answers `product`"]);
+}
+
 #[test]
 fn the_tables_in_the_tree_are_right() {
     let checked = run(&["check", "--draft", "--assemblers", "off"]);

@@ -7,6 +7,7 @@
 pub mod accumulate;
 pub mod against;
 pub mod agree;
+pub mod dispatch;
 pub mod duplicate;
 pub mod facts;
 pub mod field;
@@ -43,7 +44,7 @@ pub const COMPLETE: &str = "complete";
 pub const WHOLE: [&str; 3] = ["unreachable", "unused", "kin"];
 
 /// Every check in the order in which they run: the compiler's stages and checks, then the audit's own.
-pub const CHECKS: [Check; 33] = [
+pub const CHECKS: [Check; 34] = [
     check("files", Level::Error, "Every input file can be read."),
     check("schema", Level::Error, "Every entry is RON with known fields and words, and none is missing."),
     check("names", Level::Error, "Names are declared once, known where they are used, and layouts and templates are well formed."),
@@ -60,6 +61,7 @@ pub const CHECKS: [Check; 33] = [
     check("words", Level::Error, "What an atom does is an elementwise operation or a known step, with the operands that it takes."),
     check("ledger", Level::Error, "Every atom has a stable number, and numbers are never reused."),
     check("proofs", Level::Error, "Every rule that needs a proof has a current certificate."),
+    check("dispatch", Level::Error, "The index of what an architecture can do and its atoms say the same, and each capability has a number of its own."),
     check("agreement", Level::Error, "Registers that a mover hands to a matrix instruction hold the elements that it expects."),
     check("accumulator", Level::Error, "A matrix instruction keeps an element of C where it keeps that of D."),
     check("format", Level::Error, "A template survives being encoded and decoded."),
@@ -89,7 +91,8 @@ pub fn named(name: &str) -> Option<&'static Check> {
 type Run = (&'static str, fn(&Compiled) -> Diagnostics);
 
 /// The audit's own checks. Each can be run alone.
-pub const ALL: [Run; 12] = [
+pub const ALL: [Run; 13] = [
+    ("dispatch", dispatch::check),
     ("agreement", agree::check),
     ("accumulator", accumulate::check),
     ("format", format::check),

@@ -5,6 +5,7 @@ mod atoms;
 mod check;
 pub mod compile;
 mod diff;
+mod dispatch;
 mod ids;
 mod new_arch;
 mod ops;
@@ -28,6 +29,7 @@ pub fn run(cli: Cli) -> Result<(), Problems> {
         Command::Atoms(args) => atoms::run(&args, &tables::of(folder)?),
         Command::Ops(args) => ops::run(&args, &tables::of(folder)?),
         Command::Show(args) => show::run(&args, &tables::of(folder)?, cli.color),
+        Command::Dispatch(args) => dispatch::run(&args, &tables::of(folder)?),
         Command::Arch(args) => arch::run(&args, &tables::of(folder)?),
         Command::Check(args) => check::run(&args, folder),
         Command::Ids(args) => ids::run(&args, folder),
