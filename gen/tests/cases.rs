@@ -142,7 +142,7 @@ fn every_case_has_a_sound_part() {
 fn every_case_of_the_audit_gives_its_findings() {
     let all = run_cases("audit", audited);
     // Each check of the audit finds something; what it finds has the level that it is listed with, or a lower one.
-    for (name, _) in lanebook_gen::audit::ALL.iter().filter(|(name, _)| *name != "format") {
+    for (name, _) in lanebook_gen::audit::ALL.iter().filter(|(name, _)| !["format", "dispatch"].contains(name)) {
         let mut of_it = all.iter().flat_map(Diagnostics::iter).filter(|one| one.check == *name).peekable();
         assert!(of_it.peek().is_some(), "`{name}` finds nothing in any case");
         let listed = lanebook_gen::audit::named(name).unwrap().level;
@@ -339,11 +339,13 @@ fn without_files() -> Vec<Diagnostics> {
 }
 
 /// What no input can bring about: it guards the compiler against itself, or against limits that no file reaches.
-const WITHOUT_A_CASE: [(&str, &str); 5] = [
+const WITHOUT_A_CASE: [(&str, &str); 6] = [
     // Serde's own types, none of which the schema uses in a way that ron answers so.
     ("src/spanned.rs", "expected {expected}, found {found}"),
     // The encoder would have to be wrong.
     ("src/audit/format.rs", "changes when it is encoded"),
+    // So would the index of capabilities.
+    ("src/audit/dispatch.rs", "let mut wrong"),
     // 65,535 names.
     ("src/model/names.rs", "too many entries of kind"),
     // The notation of tables has no symbols and no swizzles; it could get them.

@@ -20,6 +20,7 @@ use crate::spanned::Spanned;
 use crate::suggest::remedy;
 use lanebook_tables::{IndexOp, Language};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// What words count.
 #[derive(Debug, Default)]
@@ -67,8 +68,11 @@ pub(super) fn resolve(file: MeasureFile, phases: &[String], diags: &mut Diagnost
         };
         grow(&entry.tile, diags);
         grows(entry.others.value, entry.others.span, diags);
-        if own.insert(phase, Phase { others: entry.others.value, tile: entry.tile }).is_some() {
-            diags.push(Diagnostic::at(entry.phase.span, format!("phase `{}` has two measures", entry.phase.value)).help("keep one"));
+        match own.entry(phase) {
+            Entry::Vacant(place) => {
+                place.insert(Phase { others: entry.others.value, tile: entry.tile });
+            }
+            Entry::Occupied(_) => diags.push(Diagnostic::at(entry.phase.span, format!("phase `{}` has two measures", entry.phase.value)).help("keep one")),
         }
     }
     Measures { index, phases: own, ..of_tile(file.tile, diags) }
