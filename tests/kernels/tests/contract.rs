@@ -9,7 +9,7 @@ use lanebook::TABLES;
 use lanebook::compile::{Error, compile};
 use lanebook::ir::contract::BreachKind;
 use lanebook::ir::{LargeStorage, Options, parse, verify};
-use lanebook::tables::{AttrForm, OpContract, OpDecl, OpRole};
+use lanebook::tables::{AtomClass, AttrForm, OpContract, OpDecl, OpRole};
 use lanebook_kernels::Room;
 use lanebook_kernels::interpret::inputs::Fill;
 use lanebook_kernels::interpret::{Given, Interpreted};
@@ -536,6 +536,33 @@ fn every_written_layout_is_refused_or_obeyed() {
     for notation in ["tirx", "cute", "tileas"] {
         assert!(obeyed.get(notation).is_some_and(|ops| ops.contains("alloc_tensor")), "{notation}: {obeyed:?}");
     }
+}
+
+/// Every instruction that moves tiles, asked for by its name: refused, or what the operation is made of.
+#[test]
+fn every_mover_is_refused_or_taken() {
+    let (mut seen, mut taken) = (BTreeSet::new(), BTreeMap::<String, BTreeSet<&str>>::new());
+    for (decl, contract, program) in compiled().filter(|(_, contract, _)| contract.attrs.iter().any(|attr| attr.key == "mover")) {
+        assert_eq!(required(contract, ""), "");
+        for arch in ARCHS {
+            let machine = TABLES.arch(TABLES.arch_named(arch).expect("an architecture")).expect("it");
+            let movers = machine.atoms.iter().filter_map(|have| TABLES.atom(have.atom)).filter(|atom| atom.class == AtomClass::Move);
+            for name in movers.map(|atom| atom.name()) {
+                let text = marked(&program, ATTR, &joined("mover", &format!("\"{name}\"")));
+                let Outcome::Kernel(_) = outcome(&text, arch) else { continue };
+                lanebook_kernels::with_kernel(&text, arch, |program, compiled, _| {
+                    let op = program.all().find(|op| program.has_attr(*op, "mover")).expect("the operation");
+                    let moved = compiled.plan.move_of(op).unwrap_or_else(|| panic!("{arch}: nothing is moved by {name}:\n{text}"));
+                    let atoms = [Some(moved.atom), moved.second].into_iter().flatten().filter_map(|id| TABLES.atom(id));
+                    assert!(atoms.into_iter().any(|atom| atom.name() == name), "{arch}: not by {name}:\n{text}");
+                });
+                right(&text, arch, &mut seen);
+                taken.entry(format!("{arch} {}", decl.name)).or_default().insert(name);
+            }
+        }
+    }
+    println!("{taken:?}");
+    assert!(taken.len() == 6 && taken.values().all(|names| names.len() >= 2), "{taken:?}");
 }
 
 /// Whatever else stands in a program than one function.
