@@ -31,6 +31,8 @@ fn attributes_are_known_fit_and_are_spelt() {
         .refused(1, &["obeys no attribute `algin` of `func`", "did you mean `align`?", "standard input:1:37", "^^^^^"]);
     with("{align = 16, stride_div = 4}, %B", "{align = 3, stride_div = 4}, %B")
         .refused(1, &["attribute `align` cannot be `3`", "a power of two from 1 to", "standard input:1:37", "^^^^^"]);
+    with("func @f", "func private @f").refused(1, &["attribute `visibility` of `func` cannot be `private`"]);
+    with("{threads = 128}", "-> f32 {threads = 128}").refused(1, &["a kernel returns nothing"]);
     with("{threads = 128}", "{threads = 0}").refused(1, &["attribute `threads` cannot be `0`", "from 1 to 65536", "^^^^^^^"]);
     with("{threads = 128}", "{threads = 128, num_stages = 3}").refused(1, &["obeys no attribute `num_stages` of `func`", "^^^^^^^^^^"]);
     with("{div = 64}", "{align = 64}").refused(1, &["obeys no attribute `align`", "standard input:1:"]);
@@ -93,7 +95,7 @@ fn written_layouts_are_obeyed_or_refused() {
     compile(&COPY.replace("alloc_tensor :", "alloc_tensor {layout = <(64,64),(64,1),elem=f16>} :")).refused(1, &["says what its elements are"]);
     let laid =
         COPY.replace("%A: memref<?x?xf32, #gmem>", "%A: memref<64x64xf32, #gmem, S[(64,64):(1,64)]>").replace("%s : memref<?x?xf32, #gmem> ->", "%s : ... ->");
-    compile(&laid).refused(1, &["the layout written for argument 0", "is not obeyed: what lies where"]);
+    compile(&laid).refused(1, &["the layout written for this memref is not obeyed: its elements lie row by row"]);
     let text = COPY
         .replace("64x64", "48x64")
         .replace("%y = add %t, %t : tensor<48x64xf32>", "%y = add %t, %t : tensor<48x64xf32, S[(6,8,4,16):(1@warpid,4@laneid,1@laneid,32@bit)]>");

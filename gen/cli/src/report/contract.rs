@@ -2,8 +2,8 @@
 use super::refusal::at;
 use crate::commands::compile::Source;
 use crate::problem::Problem;
-use lanebook::ir::Program;
 use lanebook::ir::contract::{At, Breach, BreachKind, Side};
+use lanebook::ir::{AttrValue, Program};
 use lanebook_gen::suggest::nearest;
 use lanebook_tables::contract::{kind, notation};
 use lanebook_tables::{AttrContract, AttrForm, Elements, OpContract, SlotContract, Tables};
@@ -158,6 +158,14 @@ pub fn of_breach(tables: &Tables<'_>, program: &Program<'_, '_>, source: &Source
             let word = bare
                 .filter(|key| place.op.and_then(|op| program.span(op)).is_some_and(|span| span.start == place.offset as usize && *key != word))
                 .unwrap_or(word);
+            let unwritten = match word {
+                "results" => Some(("a kernel returns nothing, and this function says result types", "remove them, and store the result into a memref")),
+                "callee" | "map" | "name" | "prefix" => Some(("a name, map, text or word stands here that nothing follows from", "remove it")),
+                _ => None,
+            };
+            if let Some((what, remedy)) = unwritten {
+                return refused(what.into(), remedy.into(), String::new());
+            }
             let near = nearest(word, keys.iter().copied()).map_or_else(String::new, |near| format!("did you mean `{near}`? "));
             let has = if keys.is_empty() { "none".to_string() } else { keys.join(", ") };
             refused(
@@ -171,7 +179,11 @@ pub fn of_breach(tables: &Tables<'_>, program: &Program<'_, '_>, source: &Source
         }
         BreachKind::AttrForm { attr } => match written(attr) {
             Some(attr) => {
-                let given = value_behind(source, place);
+                // What has a syntax of its own stands there without its key.
+                let given = match place.op.and_then(|op| program.attr(op, attr.key)) {
+                    Some(AttrValue::Word(value)) if word != attr.key => format!("`{}`", program.text(value)),
+                    _ => value_behind(source, place),
+                };
                 let near = match attr.form {
                     AttrForm::Word(words) => {
                         nearest(given.trim_matches(['`', '"']), words.iter().copied()).map_or_else(String::new, |near| format!("did you mean `{near}`? "))
@@ -238,6 +250,11 @@ pub fn of_breach(tables: &Tables<'_>, program: &Program<'_, '_>, source: &Source
             format!("subscript {number} of operand {operand} of `{name}` is no index"),
             "use an index argument, a loop's counter, a number of 0 or more, or index.div of one of these".into(),
             String::new(),
+        ),
+        BreachKind::Layout { at: At { side: Side::Argument, .. }, found, obeyed: 0 } => refused(
+            "the layout written for this memref is not obeyed: its elements lie row by row, as far apart as its extents say".into(),
+            "remove it; extents that are `?` and strides are parameters of the kernel".into(),
+            notations(found),
         ),
         BreachKind::Layout { at, found, obeyed: 0 } => refused(
             format!("the layout written for {} of `{name}` is not obeyed: what lies where follows from what reads and writes it", this(contract, at)),
