@@ -27,6 +27,20 @@ fn unswapped(swaps: &[Swap], word: u32, lane: u32) -> u32 {
     swaps.iter().filter(odd).fold(word, |word, s| word ^ u32::from(s.word))
 }
 
+/// Where the stages lead back from a place of the result in a panel and a lane: to which place of the operand, and in which lane. `operands`: the operand's
+/// places in a panel.
+pub(super) fn back(moved: &LanePlan, (panel, place): (u32, u32), (operands, lanes): (u32, u32), lane: u32) -> Option<(u32, u32)> {
+    let parts = power(usize::from(moved.packing))?;
+    let kept = added(moved.kept.as_slice(), place)?;
+    let (word, part) = (kept.checked_div(parts)?, kept.checked_rem(parts)?);
+    let received = unswapped(moved.behind.as_slice(), word, lane);
+    let sender = added(moved.lane.as_slice(), lane)? ^ added(moved.offset.as_slice(), received)?;
+    let word = unswapped(moved.before.as_slice(), added(moved.word.as_slice(), received)?, sender);
+    let place = added(moved.sent.as_slice(), word.checked_mul(parts)? | part)?;
+    let inside = place < operands && sender < lanes;
+    inside.then_some((place.checked_add(panel.checked_mul(operands)?)?, sender))
+}
+
 /// Statement 13 for a conversion inside warps.
 #[inline(never)]
 pub(super) fn convert(plan: &Plan<'_>, moved: &LanePlan, from: &Fragment, to: &Fragment) -> Result<(), Violation> {
@@ -39,23 +53,12 @@ pub(super) fn convert(plan: &Plan<'_>, moved: &LanePlan, from: &Fragment, to: &F
     let panels = u32::from(from.shape.grid.rows).checked_mul(u32::from(from.shape.grid.cols)).ok_or(refuse)?;
     let each = |f: &Fragment| places(f).and_then(|all| all.checked_div(panels));
     let (results, operands) = (each(to).ok_or(refuse)?, each(from).ok_or(refuse)?);
-    let parts = power(usize::from(moved.packing)).ok_or(refuse)?;
     for panel in 0..panels {
         for place in 0..results {
             for lane in 0..lanes {
-                let back = || {
-                    let kept = added(moved.kept.as_slice(), place)?;
-                    let (word, part) = (kept.checked_div(parts)?, kept.checked_rem(parts)?);
-                    let received = unswapped(moved.behind.as_slice(), word, lane);
-                    let sender = added(moved.lane.as_slice(), lane)? ^ added(moved.offset.as_slice(), received)?;
-                    let word = unswapped(moved.before.as_slice(), added(moved.word.as_slice(), received)?, sender);
-                    let place = added(moved.sent.as_slice(), word.checked_mul(parts)? | part)?;
-                    let inside = place < operands && sender < lanes;
-                    inside.then_some((place.checked_add(panel.checked_mul(operands)?)?, sender))
-                };
                 let number = panel.checked_mul(results).and_then(|start| start.checked_add(place)).ok_or(refuse)?;
                 let wrong = |warp: u32| Violation::Converted { op, warp: byte(warp), lane: byte(lane), place: narrow(number) };
-                let (place, sender) = back().ok_or(wrong(0))?;
+                let (place, sender) = back(moved, (panel, place), (operands, lanes), lane).ok_or(wrong(0))?;
                 for warp in 0..warps {
                     let (want, found) = (at(to, number, lane, warp), at(from, place, sender, warp));
                     if want.is_none() || want != found {

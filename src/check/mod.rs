@@ -128,7 +128,7 @@
 //! 18. *Addresses.* In each thread that is carried out (none, all, and each one of the bits of its number) and each turn, for invented arguments, the address of a
 //!     movement's step with its immediate is that of statement 5 or 6 for one and the same instance; and a loop turns as often as the program says.
 //! 19. *Contents.* Each register that a step stores holds the bits that the plan says, through every instruction that made them: loads (each its own
-//!     instance), constants, elementwise operations, repetitions, reductions, sums of products with their terms in order, copies on their way, and what loops carry.
+//!     instance), constants, elementwise operations, repetitions, reductions, conversions inside warps lane by lane, sums of products with their terms in order, copies on their way, and what loops carry.
 //! 20. *Shared tiles.* Each step that reads one finds what its operation reads in the program: all that the last writer wrote, and nothing over it.
 //! 21. *Waits.* A register that a load fills is not touched before a wait of the table for it; between two steps of a hazard are its wait states, or what ends it.
 //!     Registers of products that run beside the lanes are ordered before and behind them by the table's steps.
@@ -142,8 +142,7 @@
 //! # Not checked here
 //!
 //! Conflicts through global memory between two arguments (whether they alias is not known); the values `start` of a global
-//! tile beyond being the operation's subscripts; bank conflicts and costs. Movers with replicas are refused, not checked. Of the final steps: contents of conversions inside warps beyond
-//! 13 and 16; that sums in tensor memory are not overwritten between products and loads beyond 9b and 14; that a register made uniform was the same in all lanes; threads that are
+//! tile beyond being the operation's subscripts; bank conflicts and costs. Movers with replicas are refused, not checked. Of the final steps: that sums in tensor memory are not overwritten between products and loads beyond 9b and 14; that a register made uniform was the same in all lanes; threads that are
 //! not carried out; steps of loops that no carried out thread turns.
 //!
 //! # What it shares

@@ -16,6 +16,8 @@ use lanebook_tables::{Atom, AtomId, Movement, OpRole, Operand, RegisterKind, Rol
 
 /// Turns of a loop that are gone through.
 const TURNS: u32 = 3;
+/// What a bound far above other arguments is in multiples of its steps.
+const FAR: u64 = 256;
 /// Most steps of one thread.
 const FUEL: u32 = 1 << 18;
 /// Most registers that a thread makes uniform.
@@ -32,6 +34,9 @@ pub(super) struct Run<'a, 's> {
     values: &'s mut VecView<Option<u64>>,
     pub(super) instances: &'s mut VecView<u16>,
     pub(super) blocks: &'s mut VecView<[u16; 3]>,
+    pub(super) lanes: &'s mut VecView<u32>,
+    /// How many of the lanes' numbers are still to be met, while one lane is carried out for them.
+    pub(super) wanted: Option<u32>,
     loops: &'s VecView<Turned>,
     turns: [u32; LOOPS],
     pub(super) thread: u32,
@@ -48,7 +53,7 @@ pub(super) struct Run<'a, 's> {
 #[inline(never)]
 pub(super) fn addresses(look: &Look<'_>, scratch: &mut ContentsScratch<'_>, out: &mut ContentsSummary) -> Result<(), Violation> {
     let numbering = Numbering::of(look);
-    let ContentsScratch { values, instances, blocks, loops, .. } = scratch;
+    let ContentsScratch { values, instances, blocks, lanes, loops, .. } = scratch;
     let capacity = u32::try_from(values.capacity()).unwrap_or(u32::MAX);
     values.resize(numbering.len(), None).map_err(|_| Violation::Room { pool: ContentsPool::Registers, capacity })?;
     let mut run = Run {
@@ -57,6 +62,8 @@ pub(super) fn addresses(look: &Look<'_>, scratch: &mut ContentsScratch<'_>, out:
         values,
         instances,
         blocks,
+        lanes,
+        wanted: None,
         loops,
         turns: [0; LOOPS],
         thread: 0,
@@ -75,6 +82,7 @@ pub(super) fn addresses(look: &Look<'_>, scratch: &mut ContentsScratch<'_>, out:
     for thread in [threads.saturating_sub(1), threads / 3] {
         run.thread(thread)?;
     }
+    run.all_lanes()?;
     let idle = Look { idle: true, ..*look };
     run.look = &idle;
     run.thread(0)?;
@@ -129,6 +137,11 @@ impl Look<'_> {
         });
         let mut out = div;
         let mut bounds = false;
+        // A loop that begins at an argument too turns if its bound is far above: after some turns it is left anyway.
+        let from_argument = self.program.functions().next().into_iter().flat_map(|f| self.program.inside(f)).any(|op| {
+            let at = self.program.counted_loop(op).filter(|at| at.upper == value);
+            at.is_some_and(|at| self.program.int(at.lower).is_none())
+        });
         for step in steps {
             bounds = true;
             let mut multiple = out;
@@ -139,6 +152,7 @@ impl Look<'_> {
         }
         out.saturating_mul(match (bounds, self.idle) {
             (true, true) => 0,
+            (true, false) if from_argument => FAR,
             (true, false) => 2,
             (false, _) => 5,
         })
@@ -190,14 +204,16 @@ impl Run<'_, '_> {
     }
 
     /// One thread, behind the first lane of its warp where it takes over what that one has.
-    fn thread(&mut self, thread: u32) -> Result<(), Violation> {
+    pub(super) fn thread(&mut self, thread: u32) -> Result<(), Violation> {
         let lanes = power(usize::from(self.look.plan.wave)).unwrap_or(1);
         let first = thread & !lanes.wrapping_sub(1);
         self.uniform.clear();
         self.met = None;
         let shares = self.look.isa.make_uniform.is_some_and(|atom| self.look.steps.iter().any(|s| s.atom == atom));
         if shares || first == thread {
+            let wanted = self.wanted.take_if(|_| first != thread);
             self.carry_out(first)?;
+            self.wanted = wanted.or(self.wanted);
         }
         if first == thread {
             return Ok(());
@@ -246,6 +262,9 @@ impl Run<'_, '_> {
         while let Some(step) = self.look.steps.get(usize::from(at)) {
             fuel = fuel.checked_sub(1).ok_or(Violation::Flow { step: at })?;
             at = self.step(at, step)?;
+            if self.wanted == Some(0) {
+                break;
+            }
         }
         Ok(())
     }
@@ -266,8 +285,12 @@ impl Run<'_, '_> {
         if step.atom == isa.branch_if {
             return self.branch(at, step, atom);
         }
-        self.compare(at, step, atom)?;
-        self.units(at, step, atom)?;
+        if self.wanted.is_some() {
+            self.in_lane(at, step, atom);
+        } else {
+            self.compare(at, step, atom)?;
+            self.units(at, step, atom)?;
+        }
         let mut value = self.value(step, atom);
         if Some(step.atom) == isa.make_uniform {
             value = self.first_lane(value);

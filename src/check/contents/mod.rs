@@ -22,6 +22,7 @@ mod address;
 mod beside;
 mod flow;
 mod goal;
+mod lanes;
 mod memory;
 mod pending;
 mod product;
@@ -51,7 +52,7 @@ pub struct ContentsSummary {
     pub addresses: u32,
     /// Movement steps whose address was compared in no thread.
     pub unplaced: u32,
-    /// Goals that ended at something that is not followed: conversions inside warps, and steps that no thread was carried through.
+    /// Goals that ended at something that is not followed: steps that no thread was carried through.
     pub unfollowed: u32,
 }
 

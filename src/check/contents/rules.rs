@@ -384,10 +384,8 @@ impl<'a> Prover<'a, '_, '_> {
     /// A conversion between distributions.
     fn converted(&mut self, bits: Bits, op: Op, value: Value, at: u32) -> Result<bool, Violation> {
         let look = self.look;
-        if look.plan.lanes.iter().any(|l| l.op == op) {
-            // Conversions inside warps are not followed.
-            self.unfollowed = self.unfollowed.saturating_add(1);
-            return Ok(true);
+        if let Some(moved) = look.plan.lanes.iter().find(|l| l.op == op) {
+            return self.between_lanes(bits, moved, value, at);
         }
         let Some(exchange) = look.plan.exchanges.iter().find(|e| e.op == op) else { return Ok(false) };
         let Content::Step(number, register) = bits.content else { return Ok(false) };

@@ -21,6 +21,8 @@ pub enum ContentsPool {
     Goals,
     /// Loops.
     Loops,
+    /// Numbers that choose, in each lane, for conversions inside warps.
+    Lanes,
 }
 
 /// Most loops of a kernel.
@@ -57,6 +59,7 @@ pub struct ContentsStorage<const STEPS: usize, const REGISTERS: usize, const REA
     state: Vec<Content, REGISTERS>,
     values: Vec<Option<u64>, REGISTERS>,
     turns: Vec<Content, READS>,
+    lanes: Vec<u32, READS>,
     loops: Vec<Turned, LOOPS>,
     goals: Vec<Goal, GOALS>,
     places: Vec<u16, GOALS>,
@@ -75,6 +78,7 @@ impl<const STEPS: usize, const REGISTERS: usize, const READS: usize, const GOALS
             state: Vec::new(),
             values: Vec::new(),
             turns: Vec::new(),
+            lanes: Vec::new(),
             loops: Vec::new(),
             goals: Vec::new(),
             places: Vec::new(),
@@ -92,6 +96,7 @@ impl<const STEPS: usize, const REGISTERS: usize, const READS: usize, const GOALS
             state: self.state.as_mut_view(),
             values: self.values.as_mut_view(),
             turns: self.turns.as_mut_view(),
+            lanes: self.lanes.as_mut_view(),
             loops: self.loops.as_mut_view(),
             goals: self.goals.as_mut_view(),
             places: self.places.as_mut_view(),
@@ -123,6 +128,8 @@ pub struct ContentsScratch<'s> {
     pub(super) values: &'s mut VecView<Option<u64>>,
     /// Registers before loops and at the end of turns.
     pub(super) turns: &'s mut VecView<Content>,
+    /// What chooses in each lane, for each step of a conversion inside warps that a register tells what.
+    pub(super) lanes: &'s mut VecView<u32>,
     /// Loops.
     pub(super) loops: &'s mut VecView<Turned>,
     /// What is to be shown, and was.
@@ -147,6 +154,7 @@ impl ContentsScratch<'_> {
         self.state.clear();
         self.values.clear();
         self.turns.clear();
+        self.lanes.clear();
         self.loops.clear();
         self.goals.clear();
         self.places.clear();

@@ -161,6 +161,14 @@ impl ContentsScratch<'_> {
             Some(n) => n,
             None => self.known(look, self.read(look, number, third, 0)?)?,
         };
+        self.chosen_by(look, bits, selector)
+    }
+
+    /// The same by a given number.
+    pub(super) fn chosen_by(&self, look: &Look<'_>, bits: Bits, selector: u64) -> Option<Bits> {
+        let Content::Step(number, _) = bits.content else { return None };
+        let step = look.steps.get(usize::from(number))?;
+        let does = look.atom(step)?.does.filter(|does| does.op == OpWord::Choose)?;
         let (first, last) = (bits.bit / 8, bits.bit.checked_add(bits.width)?.checked_sub(1)? / 8);
         let byte = |k: u16| {
             let shifted = selector.checked_shr(u32::from(k).checked_mul(u32::from(does.selector))?)?;

@@ -67,7 +67,7 @@ impl<'a> Look<'a> {
 
 impl Run<'_, '_> {
     /// The number in an operand.
-    fn given(&self, step: &Step, atom: &Atom<'_>, number: u8) -> Option<u64> {
+    pub(super) fn given(&self, step: &Step, atom: &Atom<'_>, number: u8) -> Option<u64> {
         let table = atom.operands.get(usize::from(number))?;
         self.operand(step, table.class.0, usize::from(number))
     }
