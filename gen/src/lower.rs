@@ -344,6 +344,7 @@ fn arch(model: &HwModel, arch: &model::Arch) -> t::Arch<'static> {
         })),
         hazards: list(arch.hazards.iter().map(|hazard| self::hazard(model, arch, hazard))),
         inline_integers: arch.inline_integers,
+        flushed: list(arch.flushed.iter().copied()),
         scalar_reads: arch.scalar_reads,
         sources: list(arch.sources.iter().copied()),
     }

@@ -47,6 +47,8 @@ pub fn architecture(model: &HwModel, name: &str, like: &Arch) -> String {
     line(format!("max_threads: {}, // of a group", like.max_threads));
     line(format!("shared: (static_bytes: {}, max_bytes: {}),", like.shared.static_bytes, like.shared.max_bytes));
     line(format!("inline_integers: {:?}, // integers that any operand takes for nothing", like.inline_integers));
+    let flushed: Vec<&str> = like.flushed.iter().filter_map(|id| model.dtypes.get(id.index())).map(|d| d.name.value.as_str()).collect();
+    line(format!("flushed: {flushed:?}, // element types whose subnormal numbers matrix instructions take and give as zero"));
     line(format!("scalar_reads: {}, // of one vector instruction; 0 = no limit", like.scalar_reads));
     line(format!("has: [], // groups besides those of {parent}: {}", groups(model, like)));
     line("without: [], // groups of the parent that it has not".into());

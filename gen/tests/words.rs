@@ -40,3 +40,16 @@ fn a_misspelt_word_of_an_atom_is_an_error_at_its_place() {
         assert!(at.starts_with(&format!("\"{wrong}\"")), "{line}: {at}");
     }
 }
+
+/// The kind of a tensor unit's shape is what its descriptor describes.
+#[test]
+fn a_misspelt_kind_of_a_shape_is_an_error_at_its_place() {
+    let found = load::find(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), &mut Diagnostics::new());
+    let mut sources = Sources::default();
+    for (_, file) in found.iter() {
+        sources.add(&file.name, None, file.text.replacen("(kind: \"mxf4nvf4\", blocks: 2", "(kind: \"mxf4nfv4\", blocks: 2", 1));
+    }
+    let said = compile_sources(sources, Diagnostics::new(), Mode::Draft).unwrap_err().plain();
+    let line = said.lines().find(|line| line.contains("a shape of kind `mxf4nfv4`")).unwrap_or_else(|| panic!("{said}"));
+    assert!(line.starts_with("hw-tables/nvidia/tensor_memory.ron:") && line.contains("did you mean `mxf4nvf4`?"), "{line}");
+}

@@ -65,8 +65,8 @@ impl Inserted {
 
 /// What an inserted operation stands for: a conversion's operand, or the constant that it repeats.
 fn source(program: &Program<'_, '_>, op: Op) -> Option<Value> {
-    match program.operand(op, 0) {
-        Some(from) => Some(from),
+    match program.attr(op, words::INSERTED) {
+        Some(_) => program.operand(op, 0),
         None => program.previous(op).and_then(|constant| program.result(constant, 0)),
     }
 }

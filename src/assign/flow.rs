@@ -104,8 +104,10 @@ pub fn spread(
         let mut result = Ok(());
         let mut send = |value: Option<Value>, how: How, op: Op| {
             // A constant has no distribution of its own: whoever reads it makes it. What a loop or a product starts from is the exception.
+            let known = |value: Value| matches!(how, How::Same) && fragments.iter().any(|f| f.value == value && f.fragment == fragment);
             if let Some(value) = value
                 && (program.constant(value).is_none() || matches!(program.role(op), OpRole::Matrix | OpRole::For | OpRole::Yield))
+                && !known(value)
                 && waiting.push(Waiting { value, op, from: here, how }).is_err()
             {
                 result = Err(full);

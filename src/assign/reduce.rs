@@ -78,7 +78,8 @@ impl Chooser<'_, '_, '_, '_> {
         let unsupported = PlanError::Unsupported(op);
         let operand = program.operand(op, 0).ok_or(unsupported)?;
         let result = program.result(op, 0).ok_or(unsupported)?;
-        if program.operands(op).count() != 1 {
+        // A constant has no distribution of its own: what is not one number again is combined of nothing.
+        if program.operands(op).count() != 1 || program.constant(operand).is_some() != program.constant(result).is_some() {
             return Err(unsupported);
         }
         // Elements are combined and repeated register by register.
@@ -97,9 +98,17 @@ impl Chooser<'_, '_, '_, '_> {
     /// What a reduction or conversion exchanges through shared memory, if its ends are known and it does.
     pub(super) fn between(&self, op: Op) -> Option<Between> {
         let program = self.program;
+        // What is a number needs no operation.
+        if program.result(op, 0).is_some_and(|result| program.constant(result).is_some()) {
+            return None;
+        }
         let fragment = |v| self.plan.fragment_of(v).map(|(_, f)| *f);
         match program.role(op) {
-            OpRole::Reduce => Between::new(&fragment(program.operand(op, 0)?)?, reduced(program, op)?, |mask| self.apart & mask != 0),
+            // Nothing is exchanged for a result that nobody reads.
+            OpRole::Reduce => {
+                let whole = fragment(program.operand(op, 0)?).filter(|_| program.result(op, 0).and_then(fragment).is_some())?;
+                Between::new(&whole, reduced(program, op)?, |mask| self.apart & mask != 0)
+            }
             OpRole::Convert => {
                 let (from, to) = (fragment(program.operand(op, 0)?)?, fragment(program.result(op, 0)?)?);
                 (from != to).then_some(Between { from, to })

@@ -227,6 +227,8 @@ pub fn plan(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>) -> 
                 out.cells = out.cells.saturating_add(tensor::accumulator(tables, program, plan, p)?);
                 out.operands = out.operands.saturating_add(copied::scales(tables, program, plan, p)?);
             }
+            // A number is the same everywhere.
+            OpRole::Convert if program.result(op, 0).is_some_and(|value| program.constant(value).is_some()) => {}
             // Who reads a tile looks for its distribution: where there is none, nobody does.
             OpRole::Elementwise | OpRole::Reduce | OpRole::Broadcast if is_undecided(program, plan, op) => {}
             OpRole::Elementwise => tile::elementwise(program, plan, op)?,
@@ -239,9 +241,9 @@ pub fn plan(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>) -> 
     Ok(out)
 }
 
-/// Whether the plan gives no result of an operation a distribution: nobody may use it then, since who does looks for one.
+/// Whether the plan gives no result of an operation a distribution, and none is needed: who reads a tile looks for one, and a number has none.
 fn is_undecided(program: &Program<'_, '_>, plan: &Plan<'_>, op: Op) -> bool {
-    program.results(op).all(|value| plan.fragments.iter().all(|f| f.value != value))
+    program.results(op).all(|value| program.constant(value).is_some() || plan.fragments.iter().all(|f| f.value != value))
 }
 
 /// What was looked at.

@@ -7,7 +7,7 @@ use crate::expr::Reg;
 use crate::ir::{Literal, Name, Op, Value};
 use crate::map::Fragment;
 use crate::plan::End;
-use lanebook_tables::{ClassId, Operand, RegisterKind};
+use lanebook_tables::{ClassId, DtypeKind, Operand, RegisterKind};
 
 /// Bits of the registers that tiles are counted in.
 const TILE_BITS: u16 = 32;
@@ -129,8 +129,8 @@ impl Context<'_, '_, '_, '_> {
         let reg = self.tile(op, class, fragment)?;
         self.hold(argument, reg)?;
         self.steps.purpose = Purpose::Fill;
-        if let Some(literal) = self.program.constant(init) {
-            let bits = constant_bits(literal, self.dtype_of(argument), |name| self.program.text(name)).ok_or(EmitError::Constant(op))?;
+        if self.program.constant(init).is_some() {
+            let bits = self.constant_bits(init).ok_or(EmitError::Constant(op))?;
             return self.fill(reg, bits);
         }
         let from = self.tile_of(op, init)?;
@@ -217,31 +217,41 @@ impl Context<'_, '_, '_, '_> {
         Ok(reg)
     }
 
-    /// The bits of a register full of a constant tile.
+    /// The bits of a register full of a constant tile: zero in every type, whole numbers of 8, 16 and 32 bits, other numbers in f32.
     pub(super) fn constant_bits(&self, value: Value) -> Option<i64> {
-        constant_bits(self.program.constant(value)?, self.dtype_of(value), |name| self.program.text(name))
-    }
-
-    fn dtype_of(&self, value: Value) -> Option<&lanebook_tables::Dtype<'_>> {
-        self.program.type_of(value).dtype.and_then(|d| self.machine.tables.dtype(d))
+        let (literal, times) = self.program.constant_sum(value)?;
+        if literal.is_zero() {
+            return Some(0);
+        }
+        let dtype = self.program.type_of(value).dtype.and_then(|d| self.machine.tables.dtype(d))?;
+        match (dtype.kind, dtype.bits) {
+            (DtypeKind::Float, 32) => {
+                let single = single_precision(literal, |name| self.program.text(name))?;
+                let sum = if times == 1 { single } else { (f64::from(single) * times as f64) as f32 };
+                Some(i64::from(sum.to_bits()))
+            }
+            (DtypeKind::Signed | DtypeKind::Unsigned, bits @ (8 | 16 | 32)) => {
+                let mask = u32::MAX.checked_shr(32u32.checked_sub(u32::from(bits))?)?;
+                let one = (literal.to_int()?.wrapping_mul(times as i64) as u32) & mask;
+                // Once for each element that lies in a register.
+                let copies = u32::MAX.checked_div(mask)?;
+                Some(i64::from(one.wrapping_mul(copies)))
+            }
+            _ => None,
+        }
     }
 }
 
-/// The bits of a register full of a constant: zero in every type, other numbers in f32. `word`: the text of a word.
-fn constant_bits<'w>(literal: Literal, dtype: Option<&lanebook_tables::Dtype<'_>>, word: impl FnOnce(Name) -> &'w str) -> Option<i64> {
-    if literal.is_zero() {
-        return Some(0);
-    }
-    dtype.filter(|d| d.bits == 32 && d.kind == lanebook_tables::DtypeKind::Float)?;
-    let value = match literal {
-        Literal::Hex(bits) => return u32::try_from(bits).ok().map(i64::from),
+/// A literal in f32. `word`: the text of a word.
+fn single_precision<'w>(literal: Literal, word: impl FnOnce(Name) -> &'w str) -> Option<f32> {
+    match literal {
+        Literal::Hex(bits) => u32::try_from(bits).ok().map(f32::from_bits),
         Literal::Word(name) => match word(name) {
-            "inf" => f32::INFINITY,
-            "-inf" => f32::NEG_INFINITY,
-            "nan" => f32::NAN,
-            _ => return None,
+            "inf" => Some(f32::INFINITY),
+            "-inf" => Some(f32::NEG_INFINITY),
+            "nan" => Some(f32::NAN),
+            _ => None,
         },
-        number => number.to_f64()? as f32,
-    };
-    Some(i64::from(value.to_bits()))
+        number => number.to_f64().map(|value| value as f32),
+    }
 }

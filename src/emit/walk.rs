@@ -1,7 +1,7 @@
 //! The walk: operations in program order to steps.
 //!
-//! Before a loop everything that does not change inside it is computed; the loop tests at its end and is entered by a
-//! jump to that test, so that a loop without iterations is one. A product updates its accumulator in place wherever
+//! Before a loop everything that does not change inside it is computed; the loop tests at its end and, where its first turn is not certain, is
+//! entered by a jump to that test, so that a loop without iterations is one. A product updates its accumulator in place wherever
 //! nothing else wants the old value.
 
 use super::context::{Context, EmitError};
@@ -40,6 +40,7 @@ impl Context<'_, '_, '_, '_> {
                     self.movement(op, innermost.as_ref(), open)?;
                 }
                 OpRole::Matrix => self.product(op, open)?,
+                OpRole::Reduce | OpRole::Convert | OpRole::Transpose | OpRole::Broadcast if self.is_number(op) => self.constant(op)?,
                 OpRole::Elementwise | OpRole::Reduce if self.is_unread(op) => {}
                 OpRole::Elementwise => self.elementwise(op)?,
                 OpRole::Transpose => self.rename(op)?,
@@ -69,6 +70,11 @@ impl Context<'_, '_, '_, '_> {
         self.steps.purpose = Purpose::Control;
         let end = self.machine.isa.end;
         Ok(self.steps.append(end, &[])?)
+    }
+
+    /// Whether an operation's result is a tile of one number.
+    fn is_number(&self, op: Op) -> bool {
+        self.program.result(op, 0).is_some_and(|value| self.program.constant(value).is_some())
     }
 
     /// Whether nothing that has registers reads what an operation makes: no reader and no writer has said how it is distributed.

@@ -137,7 +137,7 @@ impl<'p, 's, 't> TileGraph<'p, 's, 't> {
         let from = self.value_of(layout).map(|value| self.program.type_of(value)).ok_or(ErrorKind::Misplaced)?;
         let carried = match make.through.and_then(|node| self.op_of(node)).map(|op| self.program.layout_trait(op)) {
             None | Some(LayoutTrait::Transparent) => from.encoding,
-            // Permuted, reshaped and reduced layouts are the layout algebra's business.
+            // What permutes, reshapes or reduces layouts is left to removal by exact cost, which has the layout algebra.
             Some(_) if from.encoding == Encoding::None => Encoding::None,
             Some(_) => return Err(ErrorKind::Misplaced),
         };

@@ -6,6 +6,7 @@ use super::data::{AttrData, AttrKind, ValueData, ValueKind};
 use super::handle::{AttrRef, Block, Name, Op, TypeRef, Use, Value};
 use super::program::{Carried, Def, Loop, Program, name, number};
 use super::types::{Encoding, Type};
+use super::words;
 use lanebook_tables::OpRole;
 
 impl<'t> Program<'_, 't> {
@@ -42,19 +43,51 @@ impl<'t> Program<'_, 't> {
             _ => None,
         }
     }
-    /// The number behind a value: a literal, the result of an operation of role `Constant`, or a free name that says it (`%c64`).
+    /// The number behind a value: a literal, the result of an operation of role `Constant`, or a free name that says it (`%c64`). A tile of one number
+    /// keeps it through conversions, transpositions, repetitions and reductions.
     #[must_use]
     pub fn constant(&self, value: Value) -> Option<Literal> {
-        match self.def(value) {
-            Def::Literal(literal) => Some(literal),
-            Def::Result(op, 0) if self.role(op) == OpRole::Constant => match self.def(self.operand(op, 0)?) {
-                Def::Literal(literal) => Some(literal),
-                _ => None,
-            },
-            // A name that a snippet leaves free: `%c64`, as other compilers call the constant 64.
-            Def::Argument(block, _) if block == self.root() => {
-                let digits = self.value_name(value).strip_prefix('c').filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
-                super::lexer::integer(digits).map(Literal::Int)
+        self.constant_sum(value).map(|(literal, _)| literal)
+    }
+    /// The same, and of how many such numbers the value is the sum: a reduction of a tile of one number adds it up.
+    #[must_use]
+    pub fn constant_sum(&self, value: Value) -> Option<(Literal, u64)> {
+        let (mut at, mut times) = (value, 1u64);
+        loop {
+            let op = match self.def(at) {
+                Def::Literal(literal) => return Some((literal, times)),
+                Def::Result(op, 0) => op,
+                // A name that a snippet leaves free: `%c64`, as other compilers call the constant 64.
+                Def::Argument(block, _) if block == self.root() => {
+                    let digits = self.value_name(at).strip_prefix('c').filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
+                    return super::lexer::integer(digits).map(|number| (Literal::Int(number), times));
+                }
+                _ => return None,
+            };
+            let only = self.operand(op, 0).filter(|_| self.operand_count(op) == 1)?;
+            match self.role(op) {
+                OpRole::Constant => match self.def(only) {
+                    Def::Literal(literal) => return Some((literal, times)),
+                    _ => return None,
+                },
+                OpRole::Convert | OpRole::Transpose | OpRole::Broadcast if self.type_of(at).is_tile() && !self.type_of(at).is_memory() => {}
+                OpRole::Reduce => times = times.checked_mul(self.summed(op, only)?)?,
+                _ => return None,
+            }
+            at = only;
+        }
+    }
+    /// Of how many equal elements a reduction makes their sum; 1 if it is one of them.
+    fn summed(&self, op: Op, from: Value) -> Option<u64> {
+        let kind = match self.attr(op, words::KIND)? {
+            AttrValue::Word(name) | AttrValue::Str(name) | AttrValue::Text(name) => self.text(name),
+            _ => return None,
+        };
+        match kind {
+            words::MAX | words::MIN => Some(1),
+            words::ADD => {
+                let axis = usize::try_from(self.int_attr(op, words::AXIS)?).ok()?;
+                self.type_of(from).shape.extent(axis).map(u64::from)
             }
             _ => None,
         }
@@ -62,7 +95,7 @@ impl<'t> Program<'_, 't> {
     /// The integer behind a value.
     #[must_use]
     pub fn int(&self, value: Value) -> Option<i64> {
-        self.constant(value).and_then(Literal::to_int)
+        self.constant_sum(value).filter(|(_, times)| *times == 1).and_then(|(literal, _)| literal.to_int())
     }
     /// A value's type.
     #[must_use]

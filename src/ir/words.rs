@@ -61,6 +61,12 @@ pub const ORDER: &str = "order";
 pub const AXIS: &str = "axis";
 /// Attribute: which one of several ways.
 pub const KIND: &str = "kind";
+/// A reduction's kind: the sum.
+pub const ADD: &str = "add";
+/// A reduction's kind: the greatest.
+pub const MAX: &str = "max";
+/// A reduction's kind: the least.
+pub const MIN: &str = "min";
 /// Attribute: the function called.
 pub const CALLEE: &str = "callee";
 /// Attribute: an affine map.

@@ -278,6 +278,13 @@ fn shapes(units: &Units, diags: &mut Diagnostics) {
             }
         }
         let Some(descriptor) = units.descriptors.iter().find(|d| d.fact.entry.name.value == entry.descriptor.value) else { continue };
+        // A kind is a word of its descriptor's name.
+        let words = || entry.descriptor.value.split('.');
+        if !words().any(|word| word == entry.kind.value) {
+            let help = crate::suggest::remedy(&entry.kind, words(), "a kind is a word of its descriptor's name");
+            let message = format!("a shape of kind `{}` with descriptor `{}`", entry.kind.value, entry.descriptor.value);
+            diags.push(Diagnostic::at(entry.kind.span, message).note(entry.descriptor.span, "the descriptor").help(help));
+        }
         let lists = [("m", entry.m.iter().map(|m| m.0).collect::<Vec<_>>()), ("n", entry.n.iter().flat_map(|n| [n.0, n.1]).collect())];
         for (name, numbers) in lists {
             let Some(field) = descriptor.fields.iter().find(|f| f.name.value == name) else {

@@ -2,7 +2,7 @@
 use crate::schema::Name;
 use crate::source::Span;
 use crate::spanned::Spanned;
-use lanebook_tables::{AccessId, AtomId, FeatureId, IsaId, SharedLimits, SourceId, Status, TagId};
+use lanebook_tables::{AccessId, AtomId, DtypeId, FeatureId, IsaId, SharedLimits, SourceId, Status, TagId};
 use std::collections::BTreeMap;
 
 /// An architecture with everything it inherits.
@@ -40,6 +40,8 @@ pub struct Arch {
     pub whole: bool,
     /// Integers that any operand takes.
     pub inline_integers: (i32, i32),
+    /// Element types whose subnormal numbers matrix instructions take and give as zero.
+    pub flushed: Vec<DtypeId>,
     /// Scalar registers that one vector instruction reads.
     pub scalar_reads: u8,
     /// Where the figures come from.

@@ -11,7 +11,7 @@ use crate::lost::Lost;
 use crate::schema::{self, Name};
 use crate::source::Span;
 use crate::spanned::Spanned;
-use lanebook_tables::{AccessId, AtomId, FeatureId, HazardUse, IsaId, SharedLimits, SourceId, Status};
+use lanebook_tables::{AccessId, AtomId, DtypeId, FeatureId, HazardUse, IsaId, SharedLimits, SourceId, Status};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) fn resolve(loaded: &Loaded, model: &mut HwModel, diags: &mut Diagnostics) {
@@ -134,6 +134,8 @@ impl Resolver<'_> {
         let lanes = wave.as_ref().and_then(|wave| wave.first().copied()).unwrap_or(0);
         let (banks, atoms, features) = (self.banks(chain, lanes), self.atoms(chain), self.features(chain));
         let (sync, counters, hazards) = (self.sync(chain), self.counters(chain), self.hazards(chain));
+        let flushed = last(chain, |a| a.flushed.clone()).unwrap_or_default();
+        let flushed = flushed.iter().filter_map(|name| self.model.dtype_names.find(name, "element type", self.diags)).map(DtypeId).collect();
         let (isa, wave, shared) = (IsaId(isa?), wave?, shared?);
         let limits = SharedLimits { static_bytes: shared.static_bytes, max_bytes: shared.max_bytes };
         Some(Arch {
@@ -152,6 +154,7 @@ impl Resolver<'_> {
             hazards,
             whole: self.whole,
             inline_integers: last(chain, |a| a.inline_integers.clone()).map_or((1, 0), |i| i.value),
+            flushed,
             scalar_reads: last(chain, |a| a.scalar_reads.clone()).map_or(0, |s| s.value),
             wave_lanes: wave,
             sources,

@@ -85,7 +85,7 @@ structs! {
     RegisterClass<'_> { name, prefix, bits, kind, declared, pool, tuple_align }
     Arch<'_> {
         name, target, vendor, isa, isa_version, wave_lanes, max_threads, shared, banks, atoms, dispatch, features, sync, counters, hazards,
-        inline_integers, scalar_reads, sources,
+        inline_integers, flushed, scalar_reads, sources,
     }
     SharedLimits { static_bytes, max_bytes }
     ArchAtom { atom, native, attested }

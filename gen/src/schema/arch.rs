@@ -54,6 +54,8 @@ pub struct Arch {
     pub hazards: Option<Vec<Spanned<Hazard>>>,
     /// Integers that any operand takes.
     pub inline_integers: Option<Spanned<(i32, i32)>>,
+    /// Element types whose subnormal numbers matrix instructions take and give as zero.
+    pub flushed: Option<Vec<Name>>,
     /// Scalar registers that one vector instruction reads.
     pub scalar_reads: Option<Spanned<u8>>,
     /// Default of bank models.

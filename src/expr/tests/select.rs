@@ -158,6 +158,7 @@ const ARCH: Arch<'static> = Arch {
     counters: &[],
     hazards: &[],
     inline_integers: (-16, 64),
+    flushed: &[],
     scalar_reads: 1,
     sources: &[],
 };

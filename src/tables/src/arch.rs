@@ -1,5 +1,5 @@
 //! Architectures and instruction sets: everything that is true of a machine rather than of one instruction.
-use crate::{AccessId, AtomId, ClassId, Dispatch, FeatureId, IsaId, Piece, SourceId, Status, TagId};
+use crate::{AccessId, AtomId, ClassId, Dispatch, DtypeId, FeatureId, IsaId, Piece, SourceId, Status, TagId};
 
 /// An instruction set: how registers are named and a kernel is framed as text.
 #[derive(Copy, Clone, Debug)]
@@ -151,6 +151,8 @@ pub struct Arch<'a> {
     pub hazards: &'a [Hazard<'a>],
     /// Integers that any operand takes without a literal, inclusive; empty when low > high.
     pub inline_integers: (i32, i32),
+    /// Element types whose subnormal numbers its matrix instructions take as zero; the sums that such a product gives lose theirs, too.
+    pub flushed: &'a [DtypeId],
     /// Most scalar registers (and literals) that one vector instruction reads; 0 = no limit.
     pub scalar_reads: u8,
     /// Where the figures come from.

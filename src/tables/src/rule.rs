@@ -254,15 +254,13 @@ pub enum Word {
     /// `(unpinned x y)`: nothing that orders memory stands between the operation of y and that of x, and if y reads memory,
     /// nothing that writes it.
     Unpinned,
-    /// `(carried x e)`: the layout of x can be carried from the result of operation e to its first operand.
-    Carried,
     /// `(narrower x y)`: an element of tile x has fewer bits than one of tile y; a pointer has the most.
     Narrower,
 }
 
 impl Word {
     /// Every word, in the order of their numbers.
-    pub const ALL: [Word; 20] = [
+    pub const ALL: [Word; 19] = [
         Word::IsConst,
         Word::NotConst,
         Word::PowerOfTwo,
@@ -281,7 +279,6 @@ impl Word {
         Word::InRegisters,
         Word::InMemory,
         Word::Unpinned,
-        Word::Carried,
         Word::Narrower,
     ];
 
@@ -307,7 +304,6 @@ impl Word {
             Word::InRegisters => "in_registers",
             Word::InMemory => "in_memory",
             Word::Unpinned => "unpinned",
-            Word::Carried => "carried",
             Word::Narrower => "narrower",
         }
     }
@@ -326,7 +322,6 @@ impl Word {
             | Word::SameLayout
             | Word::SameSpace
             | Word::Unpinned
-            | Word::Carried
             | Word::Narrower => 2,
             _ => 1,
         }
@@ -335,7 +330,7 @@ impl Word {
     /// Whether the word speaks of tiles (`true`) or of index values.
     #[must_use]
     pub const fn of_tiles(self) -> bool {
-        matches!(self, Word::SameLayout | Word::SameSpace | Word::InRegisters | Word::InMemory | Word::Unpinned | Word::Carried | Word::Narrower)
+        matches!(self, Word::SameLayout | Word::SameSpace | Word::InRegisters | Word::InMemory | Word::Unpinned | Word::Narrower)
     }
 }
 

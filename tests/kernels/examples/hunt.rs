@@ -1,13 +1,14 @@
 //! `cargo run --release -p lanebook-kernels --example hunt -- [--seed S] [--first F] [--count N] [--arch A]... [--kind K]... [--out DIR] [--fast]`: random programs on
 //! every architecture, see `lanebook_kernels::hunt`. Wrong ones are made small and written to `target/hunt`, or to DIR. `--fast` leaves out the
-//! assemblers, `--whole` the shrinking; `--seconds` ends it early; `--print` prints the programs. Fails if something is wrong.
+//! assemblers, `--whole` the shrinking; `--seconds` ends it early; `--print` prints the programs;
+//! `--refused WORD` makes small what is refused for a reason with that word in it. Fails if something is wrong.
 
 use lanebook_kernels::hunt::{Wish, hunt};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let mut wish = Wish { seed: 1, first: 0, count: 100, archs: Vec::new(), kinds: Vec::new(), seconds: None, assemble: true, shrink: true };
+    let mut wish = Wish { seed: 1, first: 0, count: 100, archs: Vec::new(), kinds: Vec::new(), seconds: None, assemble: true, shrink: true, refusal: None };
     let mut out = PathBuf::from("target/hunt");
     let mut print = false;
     let mut words = std::env::args().skip(1);
@@ -21,6 +22,7 @@ fn main() -> ExitCode {
             "--arch" => wish.archs.push(value()),
             "--kind" => wish.kinds.push(value()),
             "--out" => out = value().into(),
+            "--refused" => wish.refusal = Some(value()),
             "--fast" => wish.assemble = false,
             "--whole" => wish.shrink = false,
             "--print" => print = true,

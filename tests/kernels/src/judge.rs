@@ -151,5 +151,5 @@ pub fn run_text(said: &Interpreted, text: &str, maps: &[KernelMap], arch: &str) 
     let dynamic_shared = if text.contains(".extern .shared") { 220 << 10 } else { 0 };
     let launch = Launch { dynamic_shared, record_matrix: false, record_accesses: false, ..Launch::new(said.threads, params).banks(BankModel::none()) };
     run(&kernel, &launch, &mut memory).map_err(|f| f.to_string())?;
-    said.compare(&memory, &ids)
+    said.on(arch).compare(&memory, &ids)
 }

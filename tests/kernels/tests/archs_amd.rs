@@ -335,3 +335,23 @@ fn results_of_the_transcendental_unit_are_not_read_too_early() {
     }
     assert!(reads > 0 && waits > 0, "{reads} {waits}");
 }
+
+/// Where a work-group could be spread over two compute units with a vector cache each, kernels ask for one: a barrier then orders global memory. The replay
+/// refuses the other mode, in which it would not.
+#[test]
+fn groups_stay_on_one_compute_unit() {
+    const MODE: &str = ".amdhsa_workgroup_processor_mode";
+    let mut asked = 0;
+    for (arch, _) in archs().filter(|(arch, _)| REPLAYED.contains(arch)) {
+        let text = try_kernel_text(&example("transpose.tile"), arch).unwrap_or_else(|e| panic!("{arch}: {e}"));
+        let can = ["gfx10", "gfx11", "gfx120"].iter().any(|family| arch.starts_with(family));
+        assert_eq!(text.contains(&format!("{MODE} 0")), can, "{arch}");
+        if can {
+            asked += 1;
+            let other = text.replace(&format!("{MODE} 0"), &format!("{MODE} 1"));
+            assert!(Kernel::parse_amdgcn(&text).is_ok(), "{arch}");
+            assert!(Kernel::parse_amdgcn(&other).err().is_some_and(|e| e.to_string().contains("WGP mode")), "{arch}");
+        }
+    }
+    assert_eq!(asked, 4);
+}

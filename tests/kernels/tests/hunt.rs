@@ -30,8 +30,7 @@ const ARCHS: [&str; 16] = [
 #[test]
 fn random_programs_are_right() {
     let archs = ARCHS.map(str::to_string).to_vec();
-    let kinds = ["transpose", "chain", "batch", "written"].map(str::to_string).to_vec();
-    let wish = Wish { seed: 15, first: 0, count: 80, archs, kinds, seconds: None, assemble: true, shrink: false };
+    let wish = Wish { seed: 15, first: 0, count: 6 * KINDS.len(), archs, kinds: Vec::new(), seconds: None, assemble: true, shrink: false, refusal: None };
     let report = hunt(&wish, |found| println!("WRONG {found}"));
     println!("{report}");
     assert_eq!(report.not_understood, Vec::<String>::new());
@@ -68,7 +67,7 @@ fn planted_faults_are_found() {
 #[test]
 fn wrong_programs_become_small() {
     let mut seen = 0;
-    for number in 0..40 {
+    for number in 0..80 {
         let program = generate("flow", Choices::seeded(number)).expect("a kind");
         let spoilt = |text: &str| text.contains("= mma") && text.contains("-> memref");
         if !spoilt(&program.text("f")) {
@@ -77,7 +76,7 @@ fn wrong_programs_become_small() {
         seen += 1;
         let small = shrink(&program, |p| references(&p.text("f")).is_ok_and(|r| !r.is_empty()) && spoilt(&p.text("f")));
         let text = small.text("f");
-        assert!(spoilt(&text) && text.lines().count() <= 11 && small.threads == 32 && !text.contains("layout") && !text.contains("scf.for"), "{text}");
+        assert!(spoilt(&text) && text.lines().count() <= 13 && small.threads == 32 && !text.contains("layout") && !text.contains("scf.for"), "{text}");
         assert!(small.types.iter().flat_map(|t| &t.shape).all(|e| *e <= 8 || !text.contains(&format!("{e}x"))), "{text}");
     }
     assert!(seen >= 5, "{seen}");

@@ -8,6 +8,12 @@ use crate::tables::{arch, counted, known_archs, status};
 use lanebook_tables::{Arch, BankModel, Isa, Tables};
 use std::fmt::Write;
 
+/// Element types whose subnormal numbers matrix instructions take as zero.
+pub(super) fn flushed(tables: &Tables<'_>, arch: &Arch<'_>) -> String {
+    let names: Vec<&str> = arch.flushed.iter().filter_map(|id| tables.dtype(*id)).map(|d| d.name).collect();
+    names.join(", ")
+}
+
 /// Runs the command.
 pub fn run(args: &ArchArgs, tables: &Tables<'_>) -> Result<(), Problems> {
     let out = match &args.arch {
@@ -63,6 +69,9 @@ fn figures(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>) -> String {
     line("shared memory", format!("{} B{dynamic}", shared.static_bytes));
     if arch.scalar_reads > 0 {
         line("scalar reads", format!("{} a vector instruction", arch.scalar_reads));
+    }
+    if !arch.flushed.is_empty() {
+        line("matrix instructions", format!("take subnormal numbers of {} as zero", flushed(tables, arch)));
     }
     if arch.inline_integers.0 <= arch.inline_integers.1 {
         line("inline integers", format!("{} to {}", arch.inline_integers.0, arch.inline_integers.1));

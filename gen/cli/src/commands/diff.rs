@@ -1,4 +1,5 @@
 //! `lanebook diff`: what one architecture has and another has not, figure by figure and atom by atom.
+use super::arch::flushed;
 use super::atoms::class;
 use crate::args::Diff;
 use crate::output;
@@ -35,6 +36,7 @@ fn described(tables: &Tables<'_>, arch: &Arch<'_>, isa: &Isa<'_>) -> BTreeMap<St
     line("shared memory", format!("{} B, {} B statically", arch.shared.max_bytes, arch.shared.static_bytes));
     line("inline integers", format!("{} to {}", arch.inline_integers.0, arch.inline_integers.1));
     line("scalar reads", arch.scalar_reads.to_string());
+    line("flushed by matrix instructions", flushed(tables, arch));
     for model in arch.banks {
         let groups: Vec<String> = model.groups.iter().map(|mask| ranges(*mask)).collect();
         let shown = if groups.len() > 4 { format!("{} | ... ({} groups)", groups[..2].join(" | "), groups.len()) } else { groups.join(" | ") };

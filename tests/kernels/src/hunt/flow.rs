@@ -13,7 +13,7 @@ pub(super) fn matrix_types(g: &mut Generator) -> Vec<Type> {
 
 /// So many random steps; loops go so deep.
 pub(super) fn flow(g: &mut Generator, types: &[Type], steps: usize, depth: usize) {
-    const NAMES: [&str; 17] = [
+    const NAMES: [&str; 18] = [
         "load",
         "load",
         "load",
@@ -30,10 +30,15 @@ pub(super) fn flow(g: &mut Generator, types: &[Type], steps: usize, depth: usize
         "round",
         "copied",
         "function",
+        "reshape",
         "loop",
     ];
     for _ in 0..steps {
         let name = g.choices.of(&NAMES);
+        // Where all that has one is refused, few programs have one.
+        if name == "reshape" && !g.choices.once_in(10) {
+            continue;
+        }
         if name != "loop" {
             chosen(g, types, &[name]);
         } else if depth > 0 {
@@ -78,6 +83,13 @@ pub(super) fn chosen(g: &mut Generator, types: &[Type], names: &[&str]) -> Optio
             let a = g.pick(|t| t.shape.len() == 2)?;
             let ty = g.ty(a).flipped();
             Some(g.op("trans", vec![a], ty, ""))
+        }
+        "reshape" => {
+            let a = g.pick(|t| t.shape.len() == 2)?;
+            let ty = g.ty(a);
+            let (r, c) = (ty.shape[0], ty.shape[1]);
+            let shape = if g.choices.once_in(2) { vec![r * 2, c / 2] } else { vec![r / 2, c * 2] };
+            Some(g.op("reshape", vec![a], Type { shape, element: ty.element }, ""))
         }
         "convert" => {
             let a = g.pick(|t| t.shape.len() == 2)?;

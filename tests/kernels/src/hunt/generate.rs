@@ -25,7 +25,7 @@ impl Generator {
     /// Nothing yet.
     #[must_use]
     pub fn new(kind: &'static str, mut choices: Choices) -> Self {
-        let threads = choices.of(&[128, 128, 64, 256, 32]);
+        let threads = choices.of(&[128, 128, 64, 256, 32, 128, 64, 512]);
         let mut program = Program::new(kind, threads);
         for (name, div) in [("m", Some(16)), ("n", Some(32)), ("K", None)] {
             program.arguments.push(Argument::Index { name, div });
@@ -98,12 +98,24 @@ impl Generator {
     /// Subscripts of a tile in a tensor.
     pub fn corner(&mut self, rank: usize) -> Vec<String> {
         (0..rank)
-            .map(|dim| match (self.choices.below(6), self.counters.last()) {
-                (0 | 1, Some((counter, _))) => counter.clone(),
-                (0..4, _) => if dim == 0 { "%m" } else { "%n" }.to_string(),
-                _ => self.choices.of(&STEPS).to_string(),
+            .map(|dim| {
+                let at = match (self.choices.below(6), self.counters.last()) {
+                    (0 | 1, Some((counter, _))) => counter.clone(),
+                    (0..4, _) => if dim == 0 { "%m" } else { "%n" }.to_string(),
+                    _ => self.choices.of(&STEPS).to_string(),
+                };
+                if at.starts_with('%') && self.choices.once_in(60) { self.moved(at) } else { at }
             })
             .collect()
+    }
+
+    /// An index further on.
+    fn moved(&mut self, from: String) -> String {
+        self.names += 1;
+        let out = format!("%i{}", self.names);
+        let (name, by) = self.choices.of(&[("index.add", "16"), ("index.add", "32"), ("index.mul", "2"), ("index.add", "8"), ("index.add", "%n")]);
+        self.push(Statement::Index { out: out.clone(), name, ins: [from, by.to_string()] });
+        out
     }
 
     /// A place in a tensor: one that is only read, or a new one.
@@ -172,7 +184,28 @@ impl Generator {
         let (r, c, b) = (ty.shape[0], ty.shape[1], bytes(ty.element));
         let pad = 16 / b;
         let unit = (16 / b).trailing_zeros();
-        match self.choices.below(8) {
+        let order = if self.choices.once_in(3) { "[0, 1]" } else { "[1, 0]" };
+        match self.choices.below(16) {
+            // Triton's.
+            8 => format!(
+                "#ttg.swizzled_shared<{{vec = {pad}, perPhase = {}, maxPhase = {}, order = {order}}}>",
+                1 << self.choices.below(2),
+                1 << self.choices.below(4)
+            ),
+            9 => format!("#ttg.padded_shared<[{c}:+{pad}] {{order = {order}, shape = [{r}, {c}]}}>"),
+            10 => format!(
+                "#ttg.nvmma_shared<{{swizzlingByteWidth = {}, transposed = {}, elementBitWidth = {}}}>",
+                self.choices.of(&[0, 32, 64, 128]),
+                self.choices.once_in(4),
+                b * 8
+            ),
+            // Matrices over bits.
+            11 => format!("#ttg.shared_linear<{{offset = [{}], block = []}}, alignment = 128>", bits(r, c)),
+            // Panels, strides in both orders, and what covers too little or overlaps.
+            12 => format!("S[({r},{},{}):({},{},1)]", 2, c / 2, c / 2, r * c / 2),
+            13 => format!("(({},2),{c}):((1,{}),{})", r / 2, r * c / 2, r / 2),
+            14 => format!("S[({c},{r}):(1,{c})]"),
+            15 => format!("<({r}, {c}), (1, {r}), swizzle<2, 4, 3>>"),
             0 => format!("S[({r},{c}):({c},1)]"),
             1 => format!("S[({r},{c}):({},1)]", c + pad),
             2 => format!("({r},{c}):({c},1)"),
@@ -235,17 +268,28 @@ impl Generator {
         self.push(Statement::Copy { from: Place::Shared(shared), to, ty });
     }
 
+    /// First value of a counter.
+    fn first(&mut self) -> String {
+        match (self.choices.below(8), self.counters.last()) {
+            (0, _) => self.choices.of(&["8", "16", "32"]).to_string(),
+            (1, Some((counter, _))) => counter.clone(),
+            (2, _) => "%m".to_string(),
+            _ => "0".to_string(),
+        }
+    }
+
     /// A loop around what `body` makes; `starts` are carried, and what is yielded is chosen among what can be named then.
     pub fn repeat(&mut self, starts: &[Id], body: impl FnOnce(&mut Self, &[Id]) -> Vec<Id>) -> Vec<Id> {
         self.names += 1;
         let counter = format!("%k{}", self.names);
-        let step = self.choices.of(&[16, 32, 64]);
+        let step = self.choices.of(&[16, 32, 64, 16, 32, 64, 8, 48]);
         let to = if self.choices.below(4) > 0 { "%K".to_string() } else { (step * self.choices.of(&[1, 2, 3])).to_string() };
         self.repeat_over(&counter, &to, step, starts, body)
     }
 
     /// The same with a counter of this name, bound and step.
     pub fn repeat_over(&mut self, counter: &str, to: &str, step: u32, starts: &[Id], body: impl FnOnce(&mut Self, &[Id]) -> Vec<Id>) -> Vec<Id> {
+        let from = self.first();
         self.blocks.push(Vec::new());
         self.scopes.push(Vec::new());
         self.counters.push((counter.to_string(), step));
@@ -266,7 +310,7 @@ impl Generator {
             carried.push(Carried { inside, start: *start, yielded, result });
         }
         let results: Vec<Id> = carried.iter().map(|c| c.result).collect();
-        self.push(Statement::For(Loop { counter: counter.to_string(), from: "0".to_string(), to: to.to_string(), step, carried, body: statements }));
+        self.push(Statement::For(Loop { counter: counter.to_string(), from, to: to.to_string(), step, carried, body: statements }));
         results.into_iter().map(|r| self.show(r)).collect()
     }
 
@@ -275,4 +319,11 @@ impl Generator {
     pub fn depth(&self) -> usize {
         self.counters.len()
     }
+}
+
+/// Where the bits of a row-major tile's elements lie, as pairs.
+fn bits(rows: u32, cols: u32) -> String {
+    let powers = |extent: u32| (0..extent.ilog2()).map(|bit| 1 << bit);
+    let all: Vec<String> = powers(cols).map(|c| format!("[0, {c}]")).chain(powers(rows).map(|r| format!("[{r}, 0]"))).collect();
+    all.join(", ")
 }

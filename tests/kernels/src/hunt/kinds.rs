@@ -3,12 +3,13 @@
 use super::choices::Choices;
 use super::flow::{chosen, flow, matrix_types};
 use super::generate::Generator;
-use super::program::{Id, Place, Program, Statement, Type};
+use super::memory::{again, batch, copy, shared, written};
+use super::program::{Id, Program, Type};
 
 type Make = fn(&mut Generator);
 
 /// The kinds by name.
-pub const KINDS: [(&str, Make); 14] = [
+pub const KINDS: [(&str, Make); 16] = [
     ("gemm", gemm),
     ("transpose", transpose),
     ("reduce", reduce),
@@ -23,6 +24,8 @@ pub const KINDS: [(&str, Make); 14] = [
     ("written", written),
     ("scaled", scaled),
     ("batch", batch),
+    ("again", again),
+    ("numbers", numbers),
 ];
 
 /// A program of a kind.
@@ -34,14 +37,14 @@ pub fn generate(kind: &str, choices: Choices) -> Option<Program> {
     Some(g.finish())
 }
 
-fn extent(g: &mut Generator) -> u32 {
-    g.choices.of(&[16, 32, 64, 32, 64, 48, 96, 128, 80, 24])
+pub(super) fn extent(g: &mut Generator) -> u32 {
+    g.choices.of(&[16, 32, 64, 32, 64, 48, 96, 128, 80, 24, 40, 112, 8])
 }
 
-const ELEMENTS: [&str; 10] = ["f16", "bf16", "f32", "f32", "f16", "e4m3", "e5m2", "i8", "i32", "f64"];
+pub(super) const ELEMENTS: [&str; 10] = ["f16", "bf16", "f32", "f32", "f16", "e4m3", "e5m2", "i8", "i32", "f64"];
 
 /// Types of the factors and of the sum.
-const PRODUCTS: [(&str, &str); 12] = [
+const PRODUCTS: [(&str, &str); 16] = [
     ("f16", "f32"),
     ("f16", "f32"),
     ("bf16", "f32"),
@@ -54,6 +57,10 @@ const PRODUCTS: [(&str, &str); 12] = [
     ("f64", "f64"),
     ("f16", "f16"),
     ("f32", "f32"),
+    ("u8", "i32"),
+    ("bf16", "bf16"),
+    ("e4m3", "f16"),
+    ("f16", "f32"),
 ];
 
 /// C = A B with any element types, extents, orders, ways and epilogue.
@@ -192,34 +199,6 @@ fn cast(g: &mut Generator) {
     g.store(value);
 }
 
-fn copy(g: &mut Generator) {
-    let ty = Type::of(extent(g), extent(g), g.choices.of(&ELEMENTS));
-    let shared = g.alloc(&ty);
-    let ins = g.choices.below(3);
-    let in_loop = ins > 0;
-    if in_loop {
-        let read = ins == 2;
-        g.repeat(&[], |g, _| {
-            let from = g.source(&ty);
-            g.push(Statement::Copy { from, to: Place::Shared(shared), ty: ty.clone() });
-            if read {
-                g.read(shared);
-            }
-            Vec::new()
-        });
-    } else {
-        let from = g.source(&ty);
-        g.push(Statement::Copy { from, to: Place::Shared(shared), ty: ty.clone() });
-    }
-    if g.choices.once_in(2) {
-        let value = g.read(shared);
-        g.store(value);
-    } else {
-        let to = g.destination(&ty);
-        g.push(Statement::Copy { from: Place::Shared(shared), to, ty });
-    }
-}
-
 /// The result of a product is a factor of the next.
 fn chain(g: &mut Generator) {
     let half = g.choices.of(&["f16", "bf16", "e4m3"]);
@@ -253,7 +232,7 @@ fn data_flow(g: &mut Generator) {
 }
 
 /// Stores some of what can be named.
-fn stores(g: &mut Generator) {
+pub(super) fn stores(g: &mut Generator) {
     for _ in 0..1 + g.choices.below(3) {
         if let Some(value) = g.pick(|_| true) {
             g.store(value);
@@ -341,88 +320,6 @@ pub(super) fn same_type(g: &mut Generator, id: Id) -> Id {
     g.pick(|t| *t == ty).unwrap_or(id)
 }
 
-/// Several shared tiles that live at once, written and read in different orders and directions.
-fn shared(g: &mut Generator) {
-    let ty = Type::of(extent(g), extent(g), g.choices.of(&["f16", "f32", "bf16", "f16"]));
-    let mut tiles = Vec::new();
-    for _ in 0..2 + g.choices.below(2) {
-        let tile = g.alloc(&ty);
-        let from = g.source(&ty);
-        if g.choices.once_in(2) {
-            g.push(Statement::Copy { from, to: Place::Shared(tile), ty: ty.clone() });
-        } else {
-            let value = g.load(&ty);
-            g.push(Statement::Store { value, to: Place::Shared(tile) });
-        }
-        tiles.push(tile);
-    }
-    for _ in 0..2 + g.choices.below(4) {
-        let tile = g.choices.of(&tiles);
-        match g.choices.below(6) {
-            0 => {
-                if let Some(value) = g.pick(|t| *t == ty) {
-                    g.push(Statement::Store { value, to: Place::Shared(tile) });
-                }
-            }
-            1 => {
-                let from = g.source(&ty);
-                g.push(Statement::Copy { from, to: Place::Shared(tile), ty: ty.clone() });
-            }
-            2 => {
-                let to = g.destination(&ty);
-                g.push(Statement::Copy { from: Place::Shared(tile), to, ty: ty.clone() });
-            }
-            3 => {
-                let value = g.read(tile);
-                g.op("trans", vec![value], ty.flipped(), "");
-            }
-            4 => {
-                g.repeat(&[], |g, _| {
-                    let value = g.read(tile);
-                    g.store(value);
-                    Vec::new()
-                });
-            }
-            _ => drop(g.read(tile)),
-        }
-    }
-    stores(g);
-}
-
-/// Tiles whose layouts are written.
-fn written(g: &mut Generator) {
-    let ty = Type::of(g.choices.of(&[16, 32, 64, 128]), g.choices.of(&[16, 32, 64, 128]), g.choices.of(&["f16", "f32", "bf16", "i8", "e4m3"]));
-    for _ in 0..1 + g.choices.below(2) {
-        let tile = g.value(ty.clone());
-        let layout = Some(g.written(&ty));
-        g.push(Statement::Alloc { out: tile, layout });
-        let from = g.source(&ty);
-        if g.choices.once_in(2) {
-            g.push(Statement::Copy { from, to: Place::Shared(tile), ty: ty.clone() });
-        } else {
-            let value = g.load(&ty);
-            g.push(Statement::Store { value, to: Place::Shared(tile) });
-        }
-        if g.choices.once_in(3) {
-            let to = g.destination(&ty);
-            g.push(Statement::Copy { from: Place::Shared(tile), to, ty: ty.clone() });
-        } else {
-            let value = g.read(tile);
-            let value = if g.choices.once_in(2) { g.op("trans", vec![value], ty.flipped(), "") } else { value };
-            g.store(value);
-        }
-    }
-    if ty.element == "f16" && ty.shape[0] == ty.shape[1] {
-        let sum = g.constant(Type::of(ty.shape[0], ty.shape[0], "f32"), "0.0");
-        if let Some(a) = g.pick(|t| *t == ty) {
-            let b = g.pick(|t| *t == ty).unwrap_or(a);
-            let out = g.ty(sum);
-            let d = g.op("mma", vec![a, b, sum], out, "");
-            g.store(d);
-        }
-    }
-}
-
 /// Products with a scale for each run of elements.
 fn scaled(g: &mut Generator) {
     let (m, n) = (g.choices.of(&[64, 128, 32, 16]), g.choices.of(&[64, 128, 32, 16]));
@@ -439,30 +336,33 @@ fn scaled(g: &mut Generator) {
     epilogue(g, result);
 }
 
-/// Tiles of tensors of three dimensions.
-fn batch(g: &mut Generator) {
-    let ty = Type::of(extent(g), extent(g), g.choices.of(&["f16", "f32", "bf16", "e4m3"]));
-    let deep = Type { shape: vec![1, ty.shape[0], ty.shape[1]], element: ty.element };
-    let (from, to) = (g.tensor(&deep), g.tensor(&deep));
-    let shared = g.choices.once_in(2).then(|| g.alloc(&ty));
-    let to_corner = |b: &str| vec![b.to_string(), "%m".to_string(), "%n".to_string()];
-    let body = |g: &mut Generator, b: &str| {
-        let source = Place::Global(from, vec![b.to_string(), "16".to_string(), "%n".to_string()]);
-        if let Some(tile) = shared {
-            g.push(Statement::Copy { from: source, to: Place::Shared(tile), ty: ty.clone() });
-            g.push(Statement::Copy { from: Place::Shared(tile), to: Place::Global(to, to_corner(b)), ty: ty.clone() });
-        } else {
-            let value = g.value(ty.clone());
-            g.push(Statement::Load { out: value, from: source });
-            g.push(Statement::Store { value, to: Place::Global(to, to_corner(b)) });
-        }
-    };
-    if g.choices.once_in(2) {
-        body(g, "2");
-    } else {
-        g.repeat_over("%b0", "3", 1, &[], |g, _| {
-            body(g, "%b0");
-            Vec::new()
-        });
+/// Elementwise operations in any type, on all its numbers: where nothing else stands between, both zeros, infinities, subnormal and the largest ones.
+fn numbers(g: &mut Generator) {
+    let element = g.choices.of(&["f32", "f16", "bf16", "f64", "i32", "f32"]);
+    let ty = Type::of(extent(g), extent(g), element);
+    let mut all = vec![g.load(&ty), g.load(&ty)];
+    if g.choices.once_in(3) {
+        all.push(g.constant(ty.clone(), if element == "i32" { "3" } else { "-0.5" }));
+    }
+    for _ in 0..1 + g.choices.below(3) {
+        let (a, b, c) = (g.choices.of(&all), g.choices.of(&all), g.choices.of(&all));
+        let new = match g.choices.below(8) {
+            0 => g.op("fma", vec![a, b, c], ty.clone(), ""),
+            1 => g.op("neg", vec![a], ty.clone(), ""),
+            2 => g.op("sub", vec![a, b], ty.clone(), ""),
+            3 => g.op("mul", vec![a, b], ty.clone(), ""),
+            4 => g.op("max", vec![a, b], ty.clone(), ""),
+            5 => g.op("min", vec![a, b], ty.clone(), ""),
+            6 if element == "f32" => {
+                let to = g.choices.of(&["f16", "bf16"]);
+                let narrow = g.op("cast", vec![a], ty.with(to), "");
+                g.op("cast", vec![narrow], ty.clone(), "")
+            }
+            _ => g.op("add", vec![a, b], ty.clone(), ""),
+        };
+        all.push(new);
+    }
+    if let Some(last) = all.last() {
+        g.store(*last);
     }
 }

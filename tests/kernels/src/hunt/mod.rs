@@ -6,6 +6,7 @@ pub mod choices;
 mod flow;
 pub mod generate;
 pub mod kinds;
+mod memory;
 pub mod planted;
 pub mod program;
 pub mod report;
@@ -40,6 +41,8 @@ pub struct Wish {
     pub assemble: bool,
     /// Whether wrong programs are made small.
     pub shrink: bool,
+    /// A refusal whose reason has this in it is made small, too.
+    pub refusal: Option<String>,
 }
 
 impl Wish {
@@ -89,7 +92,14 @@ pub fn hunt(wish: &Wish, mut seen: impl FnMut(&Found)) -> Report {
             match outcome {
                 Ok(Some(_)) => report.right += 1,
                 Ok(None) => {}
-                Err(Verdict::Refused(why)) => report.refuse(number, arch, &why),
+                Err(Verdict::Refused(why)) => {
+                    let is_new = report.refuse(number, arch, &why);
+                    if is_new && wish.refusal.as_ref().is_some_and(|part| why.contains(part)) {
+                        let symptom = Symptom { class: REFUSED.to_string(), turns: None, detail: why.clone() };
+                        let small = smaller(&mut workshop, &program, arch, &symptom);
+                        seen(&Found { seed: wish.seed, number, program: small, archs: vec![arch.clone()], symptom });
+                    }
+                }
                 Err(Verdict::Wrong(symptom)) => {
                     report.wrong += 1;
                     wrong.entry(symptom.class.clone()).or_insert((symptom, Vec::new())).1.push(arch.clone());
@@ -107,6 +117,9 @@ pub fn hunt(wish: &Wish, mut seen: impl FnMut(&Found)) -> Report {
     report.unassembled(wish, bad, &mut seen);
     report
 }
+
+/// Class of a refusal that is made small.
+const REFUSED: &str = "refused";
 
 /// Why a pair is not right.
 pub enum Verdict {
@@ -154,6 +167,7 @@ fn same(workshop: &mut Workshop, program: &Program, arch: &str, symptom: &Sympto
         // A program that reads what nothing wrote has no run.
         _ if known.is_empty() => false,
         Err(Verdict::Wrong(other)) => other.class == symptom.class,
+        Err(Verdict::Refused(why)) => symptom.class == REFUSED && report::reason(&why) == report::reason(&symptom.detail),
         _ => false,
     }
 }

@@ -39,12 +39,18 @@ pub struct Report {
     pub found: Vec<Found>,
 }
 
+/// A refusal's reason without the numbers of operations.
+pub(super) fn reason(why: &str) -> String {
+    let reason: String = why.chars().filter(|c| !c.is_ascii_digit()).collect();
+    reason.chars().take(90).collect()
+}
+
 impl Report {
-    pub(super) fn refuse(&mut self, number: usize, arch: &str, why: &str) {
-        // The reason without the numbers of operations.
-        let mut reason: String = why.chars().filter(|c| !c.is_ascii_digit()).collect();
-        reason.truncate(reason.char_indices().nth(90).map_or(reason.len(), |(at, _)| at));
-        self.refused.entry(reason).or_insert_with(|| (0, number, arch.to_string())).0 += 1;
+    /// Counts a refusal; whether it is the first for its reason.
+    pub(super) fn refuse(&mut self, number: usize, arch: &str, why: &str) -> bool {
+        let entry = self.refused.entry(reason(why)).or_insert_with(|| (0, number, arch.to_string()));
+        entry.0 += 1;
+        entry.0 == 1
     }
 
     pub(super) fn unassembled(&mut self, wish: &Wish, bad: Vec<Unassembled>, seen: &mut dyn FnMut(&Found)) {

@@ -7,13 +7,13 @@ use super::text::attribute;
 use super::tile::{Item, Sure, Tile};
 
 /// The result of an operation.
-pub(super) fn compute(op: &str, attributes: &str, tiles: &[Tile], shape: Vec<usize>, element: Element) -> Said<Tile> {
+pub(super) fn compute(op: &str, attributes: &str, tiles: &[Tile], (shape, element): (Vec<usize>, Element), flushed: &[Element]) -> Said<Tile> {
     let a = tiles.first().ok_or("no operand")?;
     let items = match op {
         "convert_layout" | "reshape" => same(a, element)?,
         "cast" => a.items.iter().map(|i| cast(a.element, element, *i)).collect(),
         "trans" => transpose(a, attributes)?,
-        "mma" => multiply(tiles, &shape, element)?,
+        "mma" => multiply(tiles, &shape, element, flushed)?,
         "mma_scaled" => scaled(tiles, &shape, element)?,
         "reduce" => reduce(a, attributes)?,
         "broadcast" => broadcast(a, attributes, &shape)?,

@@ -141,6 +141,13 @@ impl Element {
         }
     }
 
+    /// Whether a pattern is a number below the least normal one, and not zero.
+    #[must_use]
+    pub fn is_subnormal(self, bits: u64) -> bool {
+        let value = self.decode(bits).abs();
+        !self.is_whole() && value > 0.0 && value < 2f64.powi(self.least_exponent())
+    }
+
     /// Distance of the neighbours of a value.
     #[must_use]
     pub fn step(self, v: f64) -> f64 {

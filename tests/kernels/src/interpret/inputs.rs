@@ -9,6 +9,8 @@ pub enum Fill {
     Small,
     /// As many different numbers of moderate size as the type has.
     Distinct,
+    /// The same with both zeros, subnormal numbers, the least normal one and, in narrow types, the largest among them: numbers that may be added up.
+    Edges,
     /// Every pattern: both zeros, infinities, what is no number, subnormals, the largest.
     Patterns,
 }
@@ -50,6 +52,7 @@ pub fn pattern(element: Element, fill: Fill, i: usize, salt: u32) -> u64 {
             element.encode(value)
         }
         Fill::Distinct => distinct(element, i, salt),
+        Fill::Edges => edges(element, i, salt),
         Fill::Patterns => patterns(element, i, salt),
     }
 }
@@ -72,6 +75,23 @@ fn distinct(element: Element, i: u32, salt: u32) -> u64 {
         Element::Whole { bits: 8, .. } => u64::from(eight(i, salt)),
         Element::Whole { bits, .. } => (x >> 3) & (u64::MAX >> (64 - bits)),
     }
+}
+
+/// A number of moderate size; every fifth one of those at the edges.
+fn edges(element: Element, i: u32, salt: u32) -> u64 {
+    if !mixed(i, salt ^ 0x55).is_multiple_of(5) || element.is_whole() || element == Element::E8m0 {
+        return distinct(element, i, salt);
+    }
+    let (sign, fraction) = (1u64 << (element.bits() - 1), element.precision() - 1);
+    let largest = match element {
+        Element::F16 => element.encode(f64::INFINITY) - 1,
+        Element::Float8 { .. } => element.encode(f64::INFINITY),
+        _ => 1 << fraction,
+    };
+    // Some types have no negative zero.
+    let negative = if element.decode(sign) == 0.0 { sign } else { 0 };
+    let all = [0, negative, 1, sign | ((1 << fraction) - 1), 1 << fraction, largest];
+    all[mixed(i, salt ^ 0xaa) as usize % all.len()]
 }
 
 /// Any pattern; every fifth one of those that are special.

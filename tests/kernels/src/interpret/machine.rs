@@ -155,7 +155,8 @@ impl<'p> Machine<'p> {
             return if tile.items.iter().any(|i| i.sure == Sure::Unwritten) { Err(format!("{UNWRITTEN}: {operand}")) } else { Ok(tile) };
         };
         let reached = self.reach(&corner, shape)?;
-        let global = &self.program.globals[corner.0];
+        let global = &mut self.program.globals[corner.0];
+        global.is_read = true;
         if self.measuring {
             return Ok(Tile::filled(shape.to_vec(), global.element, Item { bits: 0, sure: Sure::Free }));
         }
@@ -219,7 +220,7 @@ impl<'p> Machine<'p> {
                 let tile = if self.measuring {
                     Tile::filled(shape, element, Item { bits: 0, sure: Sure::Free })
                 } else {
-                    compute(op, operands, &tiles, shape, element)?
+                    compute(op, operands, &tiles, (shape, element), &self.program.flushed)?
                 };
                 Value::Tile(tile)
             }

@@ -19,6 +19,7 @@ pub mod tile;
 
 use element::Element;
 use inputs::{Fill, pattern};
+use lanebook::TABLES;
 use lanebook_replay::{BufferId, Memory, Param};
 use machine::Machine;
 use text::{attribute, list, shape_of};
@@ -45,6 +46,8 @@ pub struct Global {
     pub items: Vec<Item>,
     /// Whether the program stores to it.
     pub is_result: bool,
+    /// Whether the program loads from it.
+    pub is_read: bool,
 }
 
 /// What a run is given beside the program.
@@ -69,11 +72,16 @@ pub struct Interpreted {
     pub threads: u32,
     /// Whether a loop's turns depend on an argument.
     pub is_bounded: bool,
+    /// Element types of factors whose subnormal numbers the machine takes as zero.
+    pub flushed: Vec<Element>,
     body: Vec<String>,
 }
 
-/// Operations whose results depend on more than which of their operands is greater.
-const ARITHMETIC: [&str; 13] = ["mma", "mma_scaled", "add", "sub", "mul", "fma", "div", "exp", "exp2", "log", "rsqrt", "rcp", "neg"];
+/// Operations that add up many elements, or whose results are near what they should be.
+const SUMS: [&str; 8] = ["mma", "mma_scaled", "div", "exp", "exp2", "log", "rsqrt", "rcp"];
+
+/// Operations that round once, or not at all.
+const ROUNDED: [&str; 5] = ["add", "sub", "mul", "fma", "neg"];
 
 impl Interpreted {
     /// Reads a program; its loops turn twice, and sums of products are exact.
@@ -101,31 +109,34 @@ impl Interpreted {
             if ty.trim().starts_with("memref") {
                 let (written, element) = shape_of(ty)?;
                 let extents = written.iter().map(|e| e.unwrap_or(0)).collect();
-                globals.push(Global { name, element, written, extents, items: Vec::new(), is_result: false });
+                globals.push(Global { name, element, written, extents, items: Vec::new(), is_result: false, is_read: false });
             } else {
                 let at = attribute(ty, "div").and_then(|d| d.parse().ok()).unwrap_or(0);
                 indices.push((name, at));
             }
         }
         let body: Vec<String> = body.lines().map(|l| l.trim().to_string()).filter(|l| !l.is_empty()).collect();
-        let mut out = Self { globals, indices, threads, is_bounded: false, body };
+        let mut out = Self { globals, indices, threads, is_bounded: false, flushed: Vec::new(), body };
         out.bound_loops(given.turns);
         Machine::new(&mut out, true).run()?;
         out.fill(given);
         Ok(out)
     }
 
-    /// A bound that is an argument is so many of the greatest step of its loops.
+    /// A bound that is an argument is so many of the greatest step of its loops behind the first value; 0 without turns.
     fn bound_loops(&mut self, turns: u32) {
         for index in 0..self.indices.len() {
             let name = self.indices[index].0.clone();
-            let step = |line: &String| -> Option<i64> {
-                let (bound, rest) = line.split_once("scf.for")?.1.split_once(" to ")?.1.split_once(" step ")?;
-                (bound.trim() == name).then(|| rest.split_whitespace().next()?.parse().ok())?
+            let known = |word: &str| word.parse().ok().or_else(|| self.indices.iter().find(|(n, _)| n == word).map(|(_, value)| *value));
+            let reach = |line: &String| -> Option<i64> {
+                let (first, rest) = line.split_once("scf.for")?.1.split_once('=')?.1.split_once(" to ")?;
+                let (bound, rest) = rest.split_once(" step ")?;
+                let step: i64 = rest.split_whitespace().next()?.parse().ok()?;
+                (bound.trim() == name).then(|| known(first.trim()).unwrap_or(0) + i64::from(turns) * step)
             };
-            if let Some(step) = self.body.iter().filter_map(step).max() {
+            if let Some(reach) = self.body.iter().filter_map(reach).max() {
                 self.is_bounded = true;
-                self.indices[index].1 = i64::from(turns) * step;
+                self.indices[index].1 = if turns == 0 { 0 } else { reach };
             }
         }
     }
@@ -134,12 +145,13 @@ impl Interpreted {
     fn fill(&mut self, given: Given) {
         let body = &self.body;
         let fill = given.fill.unwrap_or_else(|| {
-            let adds = |l: &String| l.contains("= reduce") && l.contains("kind = add");
-            let arithmetic = body.iter().any(|l| adds(l) || ARITHMETIC.iter().any(|op| l.contains(&format!("= {op} "))));
-            match (arithmetic, given.salt % 2) {
-                (false, _) => Fill::Patterns,
-                (true, 0) => Fill::Distinct,
-                (true, _) => Fill::Small,
+            let has = |ops: &[&str]| body.iter().any(|l| ops.iter().any(|op| l.contains(&format!("= {op} "))));
+            let sums = has(&SUMS) || body.iter().any(|l| l.contains("= reduce") && l.contains("kind = add"));
+            match (sums, has(&ROUNDED), given.salt % 3) {
+                (false, false, _) | (false, true, 0) => Fill::Patterns,
+                (false, true, _) | (true, _, 0) => Fill::Distinct,
+                (true, _, 1) => Fill::Small,
+                (true, ..) => Fill::Edges,
             }
         });
         for (number, global) in (1u32..).zip(&mut self.globals) {
@@ -152,7 +164,7 @@ impl Interpreted {
             let salt = number + given.salt * 64;
             let element = global.element;
             let seven = element.encode(7.0);
-            let item = |i: usize| if global.is_result { seven } else { pattern(element, fill, i, salt) };
+            let item = |i: usize| if global.is_result && !global.is_read { seven } else { pattern(element, fill, i, salt) };
             global.items = (0..count).map(|i| Item::exact(item(i))).collect();
         }
     }
@@ -177,6 +189,14 @@ impl Interpreted {
         }
         params.extend(self.indices.iter().map(|(_, v)| Param::U32(*v as u32)));
         (memory, ids, params)
+    }
+
+    /// The same program on an architecture: its matrix instructions may not know subnormal numbers.
+    #[must_use]
+    pub fn on(&self, arch: &str) -> Self {
+        let of = |arch: &lanebook::tables::Arch<'_>| arch.flushed.iter().filter_map(|id| Element::of(TABLES.dtype(*id)?.name).ok()).collect();
+        let flushed = TABLES.arch_named(arch).and_then(|id| TABLES.arch(id)).map(of).unwrap_or_default();
+        Self { flushed, ..self.clone() }
     }
 
     /// What the matrices hold afterwards.

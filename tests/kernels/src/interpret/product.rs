@@ -83,14 +83,29 @@ fn extents(a: &Tile, shape: &[usize]) -> Said<(usize, usize, usize)> {
     if m == rows { Ok((*m, *n, *k)) } else { Err("another number of rows".to_string()) }
 }
 
-/// A product of matrices.
-pub(super) fn multiply(tiles: &[Tile], shape: &[usize], element: Element) -> Said<Vec<Item>> {
+/// A product of matrices; subnormal factors of the types that are `flushed` are zero.
+pub(super) fn multiply(tiles: &[Tile], shape: &[usize], element: Element, flushed: &[Element]) -> Said<Vec<Item>> {
     let (a, b) = tiles.first().zip(tiles.get(1)).ok_or("two factors")?;
     let at @ (_, n, k) = extents(a, shape)?;
     if b.shape != [k, n] || tiles.get(2).is_some_and(|c| c.shape != shape || c.element != element) {
         return Err("extents that do not fit".to_string());
     }
-    Ok(products(&factor(a), &factor(b), tiles.get(2), at, element))
+    if !flushed.contains(&a.element) {
+        return Ok(products(&factor(a), &factor(b), tiles.get(2), at, element));
+    }
+    let without = |tile: &Tile| {
+        let item = |i: &Item| if tile.element.is_subnormal(i.bits) { Item { bits: 0, ..*i } } else { *i };
+        factor(&Tile { items: tile.items.iter().map(item).collect(), ..tile.clone() })
+    };
+    // What the sum lost on the way, and what was there before, is less than the least normal number each time.
+    let lost = k as f64 * 2.0 * f64::from(f32::MIN_POSITIVE);
+    let mut out = products(&without(a), &without(b), tiles.get(2), at, element);
+    for item in &mut out {
+        if let (true, Some(by)) = (element.decode(item.bits).abs() < 1e-30, item.error()) {
+            item.sure = Sure::Near(by + lost);
+        }
+    }
+    Ok(out)
 }
 
 /// A product of matrices whose factors are scaled, runs along the depth at a time.

@@ -3,7 +3,7 @@
 //! Formulas: AMD matrix instruction calculator for one block, with `L = 64 / M` lane groups and
 //! `R = K / L` elements of a row in a lane.
 
-use super::op::{Element, Mfma, Src};
+use super::op::{Element, Gfx, Mfma, Src, Subnormals};
 use super::run::Machine;
 use super::tracked::Tracked;
 use super::wave::{LANES, Run, Wave};
@@ -41,6 +41,13 @@ impl Wave {
         let mut b = a.clone();
         let a_tags = self.gather(f, f.a, f.kinds[0], &mut a)?;
         let b_tags = self.gather(f, f.b, f.kinds[1], &mut b)?;
+        // Of forms of 16 bits MI200 takes and gives subnormal numbers as zero (MIOpen: MI200 MFMA behavior specifics).
+        let flushes = self.gfx == Gfx::Gfx90a && matches!(f.kinds[0], Element::F16 | Element::Bf16);
+        let least = if f.kinds[0] == Element::F16 { 2f64.powi(-14) } else { f64::from(f32::MIN_POSITIVE) };
+        if flushes {
+            a.iter_mut().chain(&mut b).filter(|v| v.abs() < least).for_each(|v| *v *= 0.0);
+        }
+        let sums = if flushes { Subnormals::NONE } else { Subnormals::of_mode(3) };
         let mut results = Vec::with_capacity(LANES * n as usize);
         for lane in 0..LANES {
             for register in 0..n {
@@ -66,7 +73,7 @@ impl Wave {
                 let sum: f64 = row.iter().zip(col).map(|(x, y)| x * y).sum();
                 results.push(match f.kinds[0] {
                     Element::I8 | Element::U8 => (i64::from(start as i32) + sum as i64) as u32,
-                    _ => ((f64::from(f32::from_bits(start)) + sum) as f32).to_bits(),
+                    _ => sums.writes(((f64::from(f32::from_bits(sums.reads([start; 3])[0])) + sum) as f32).to_bits()),
                 });
             }
         }

@@ -218,6 +218,10 @@ impl Reader {
         if user_sgprs < user {
             return Err(whole("user_sgpr_count is smaller than the enabled user SGPRs"));
         }
+        // In WGP mode waves of a group have two vector caches, and a barrier alone does not order what they do to global memory.
+        if gfx.is_rdna() && !gfx.is_gfx125() && setting("workgroup_processor_mode", 0) != 0 {
+            return Err(whole("WGP mode is not modelled: a group's waves would have two vector L0 caches"));
+        }
         let vgprs = setting("next_free_vgpr", 0);
         let wave = if gfx.is_rdna() && setting("wavefront_size32", 1) == 1 { 32 } else { 64 };
         // Where accumulators are no part of the vector registers, each kind has as many; RDNA has none.

@@ -69,7 +69,7 @@ pub(super) struct Wave {
     v_defined: Vec<u8>,
     v_flight: Vec<u32>,
     queues: [VecDeque<Pending>; 5],
-    gfx: Gfx,
+    pub(super) gfx: Gfx,
     pub subnormals: Subnormals,
     next_id: u32,
 }

@@ -15,7 +15,8 @@ impl Wave {
         self.full("a matrix instruction")?;
         let n = f.result_regs();
         let scales = f.scales.iter().flat_map(|s| s.at.map(|(first, _)| first..first + s.registers(f.k))).flatten();
-        let sources: Vec<u16> = (f.a..f.a + f.source_regs()).chain(f.b..f.b + f.source_regs()).chain(scales).collect();
+        let factors = || (f.a..f.a + f.source_regs()).chain(f.b..f.b + f.source_regs());
+        let sources: Vec<u16> = factors().chain(scales).collect();
         for register in sources.iter().copied().chain(if let Src::V(c) = f.c { c..c + n } else { 0..0 }) {
             self.check_read(register, User::Wmma)?;
         }
@@ -68,7 +69,8 @@ impl Wave {
             self.set_lane(f.d + register, lane, Tracked::plain(value));
         }
         self.hazards.advance(1);
-        sources.iter().for_each(|register| self.hazards.wmma_read(*register, f.apart));
+        // A and B stay until the product is under way; scales are read at once (llc-22 lets the next instruction overwrite them).
+        factors().for_each(|register| self.hazards.wmma_read(register, f.apart));
         (f.d..f.d + n).for_each(|register| self.hazards.did_wmma(register, f.apart));
         let site = self.site(machine);
         let lanes = self.size as u32;
