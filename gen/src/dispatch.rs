@@ -2,6 +2,7 @@
 //!
 //! Each atom is asked once what it can do; what it answers is filed under a number, and a perfect hash is made over the numbers.
 use crate::lower::list;
+use crate::names::with;
 use lanebook_layout::{AxisId, LayoutRef};
 use lanebook_tables as t;
 use phf_generator::HashState;
@@ -60,12 +61,7 @@ fn hashed(lists: &[(u32, Vec<t::AtomId>)]) -> t::Dispatch<'static> {
         return t::Dispatch::EMPTY;
     }
     let keys: Vec<u32> = lists.iter().map(|(key, _)| *key).collect();
-    let HashState { key: seed, disps, map } = phf_generator::generate_hash_with_hash_fn(&keys, |key, seed| {
-        // phf does not let others make this record, but change it.
-        let mut hashes = phf_shared::hash(key, seed);
-        (hashes.g, hashes.f1, hashes.f2) = t::capability_hash(*key, *seed);
-        hashes
-    });
+    let HashState { key: seed, disps, map } = phf_generator::generate_hash_with_hash_fn(&keys, |key, seed| with(t::capability_hash(*key, *seed)));
     let (mut begins, mut atoms) = (vec![0], Vec::new());
     for at in &map {
         atoms.extend_from_slice(&lists[*at].1);

@@ -1,5 +1,5 @@
 //! Perfect-hash name maps, in the form that `lanebook_tables::NameMap` looks up.
-use lanebook_tables::NameMap;
+use lanebook_tables::{Hashes, NameMap, name_hash};
 use phf_generator::HashState;
 
 /// A name map that owns its slices.
@@ -26,10 +26,17 @@ pub fn perfect(names: &[(&str, u16)]) -> OwnedNameMap {
     sorted.sort_unstable();
     assert!(sorted.windows(2).all(|pair| pair[0].0 != pair[1].0), "a name stands twice");
     let keys: Vec<&str> = sorted.iter().map(|(name, _)| *name).collect();
-    let HashState { key, disps, map } = phf_generator::generate_hash(&keys);
+    let HashState { key, disps, map } = phf_generator::generate_hash_with_hash_fn(&keys, |name, seed| with(name_hash(name, *seed)));
     // Both are below the number of names, which an id counts.
     let displacements = disps.iter().map(|(a, b)| (*a as u16, *b as u16)).collect();
     OwnedNameMap { key, displacements, ids: map.iter().map(|at| sorted[*at].1).collect() }
+}
+
+/// Our hashes as phf's generator takes them: it does not let others make the record, but change it.
+pub(crate) fn with(ours: Hashes) -> phf_shared::Hashes {
+    let mut hashes = phf_shared::hash(&0u8, &0);
+    (hashes.g, hashes.f1, hashes.f2) = (ours.bucket, ours.first, ours.second);
+    hashes
 }
 
 impl OwnedNameMap {

@@ -3,6 +3,7 @@
 //! The table compiler asks each atom of an architecture what it can do and files it under every such [`Capability`]; the engine asks
 //! [`Arch::dispatch`] and never walks over an architecture's atoms. The hash is phf's (buckets, displacements) over an integer hash of
 //! our own, looked up with checked access: nothing here can panic.
+use crate::hash::{Hashes, finish, mix};
 use crate::{Arch, ArchAtom, AtomId, ClassId, DtypeId, IndexOp, Isa, OpWord, Space};
 
 /// What can be asked of an architecture. Unless it says otherwise the answer holds atoms that are one machine instruction, those that
@@ -228,15 +229,11 @@ pub struct Dispatch<'a> {
     pub atoms: &'a [AtomId],
 }
 
-/// The hash of a capability's number: bucket and two displaceable parts.
+/// The hash of a capability's number.
 #[must_use]
 #[inline]
-pub const fn capability_hash(key: u32, seed: u64) -> (u32, u32, u32) {
-    // Two rounds of a multiplication by odd constants, the high half folded down in between.
-    let mixed = (key as u64 ^ seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let mixed = (mixed ^ mixed.wrapping_shr(32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
-    let last = mixed ^ mixed.wrapping_shr(29);
-    (mixed.wrapping_shr(40) as u32, last.wrapping_shr(32) as u32, last as u32)
+pub const fn capability_hash(key: u32, seed: u64) -> Hashes {
+    finish(mix(key as u64 ^ seed))
 }
 
 impl<'a> Dispatch<'a> {
@@ -251,11 +248,7 @@ impl<'a> Dispatch<'a> {
     }
 
     fn find(&self, key: CapabilityKey) -> Option<&'a [AtomId]> {
-        let (bucket, first, second) = capability_hash(key.0, self.seed);
-        let buckets = u32::try_from(self.displacements.len()).ok()?;
-        let slots = u32::try_from(self.keys.len()).ok()?;
-        let &(by, plus) = self.displacements.get(bucket.checked_rem(buckets)? as usize)?;
-        let slot = phf_shared::displace(first, second, by.into(), plus.into()).checked_rem(slots)? as usize;
+        let slot = capability_hash(key.0, self.seed).slot(self.displacements, self.keys.len())?;
         if *self.keys.get(slot)? != key.0 {
             return None;
         }

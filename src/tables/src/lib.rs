@@ -11,6 +11,7 @@ mod arch;
 mod atom;
 pub mod contract;
 mod dispatch;
+mod hash;
 mod list;
 mod matrix;
 mod name;
@@ -34,9 +35,10 @@ pub use atom::{
 };
 pub use contract::{AttrContract, AttrForm, Contract, Elements, OpContract, SlotContract};
 pub use dispatch::{Capability, CapabilityKey, Dispatch, Factor, Second, capability_hash};
+pub use hash::Hashes;
 pub use list::{List, Name};
 pub use matrix::{Broadcast, FieldMove, MatrixMore, SharedOperand, TensorOperand};
-pub use name::NameMap;
+pub use name::{NameMap, name_hash};
 pub use op::{LayoutTrait, OpDecl, OpRole};
 pub use param::{Instance, MAX_PARAMS, Spelling, Vary};
 pub use rule::{

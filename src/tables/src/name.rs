@@ -1,13 +1,13 @@
 //! Perfect-hash name look-up with checked access.
-use phf_shared::{HashKey, hash};
+use crate::hash::{Hashes, finish, mix};
 
 /// A perfect hash from names to dense ids. The state is computed by `lanebook-gen` with phf's own
-/// generator; the look-up is written out here with checked access, so that no remainder or bounds
+/// generator over [`name_hash`]; the look-up is written out here with checked access, so that no remainder or bounds
 /// panic can be linked in. The names themselves stand where the ids lead.
 #[derive(Copy, Clone, Debug)]
 pub struct NameMap<'a> {
-    /// Hash key.
-    pub key: HashKey,
+    /// Seed of the hash.
+    pub key: u64,
     /// Displacements.
     pub displacements: &'a [(u16, u16)],
     /// Ids in hash order.
@@ -28,11 +28,17 @@ impl<'a> NameMap<'a> {
     /// The only id that can have a name.
     #[must_use]
     pub fn candidate(&self, name: &str) -> Option<u16> {
-        let hashes = hash(name, &self.key);
-        let groups = u32::try_from(self.displacements.len()).ok()?;
-        let slots = u32::try_from(self.ids.len()).ok()?;
-        let &(d1, d2) = self.displacements.get(hashes.g.checked_rem(groups)? as usize)?;
-        let slot = phf_shared::displace(hashes.f1, hashes.f2, d1.into(), d2.into()).checked_rem(slots)?;
-        self.ids.get(slot as usize).copied()
+        self.ids.get(name_hash(name, self.key).slot(self.displacements, self.ids.len())?).copied()
     }
+}
+
+/// The hash of a name: eight bytes at a time, the last ones together with the length.
+#[must_use]
+#[inline]
+pub fn name_hash(name: &str, seed: u64) -> Hashes {
+    let (whole, rest) = name.as_bytes().as_chunks::<8>();
+    let length = name.len() as u64;
+    let state = whole.iter().fold(seed ^ length, |state, chunk| mix(state ^ u64::from_le_bytes(*chunk)));
+    let last = rest.iter().fold(0u64, |word, byte| word.wrapping_shl(8) | u64::from(*byte));
+    finish(mix(state ^ last))
 }

@@ -1,7 +1,8 @@
 //! Look-up by id and by name, beside a search through all names and the standard library's map.
 use crate::report::Report;
 use lanebook::TABLES;
-use lanebook::tables::{ArchId, AtomId, DtypeId};
+use lanebook::tables::{ArchId, AtomId, Capability, DtypeId};
+use lanebook_gen::dispatch::{answered, capabilities};
 use std::collections::HashMap;
 
 /// The section's heading.
@@ -9,6 +10,10 @@ pub const SECTION: &str = "Look-up (every name once a round, in order; time of o
 
 /// Calls before the names begin again where they do not fit.
 const ROUND: usize = 1024;
+/// What a look-up by name may take.
+const NAME_NANOSECONDS: f64 = 8.0;
+/// What a look-up by capability may take.
+const CAPABILITY_NANOSECONDS: f64 = 5.0;
 /// Ids that are looked up; every table has so many or answers `None` as fast.
 const LEAST: usize = 8;
 
@@ -55,6 +60,23 @@ pub fn measure(report: &mut Report) {
         let id = effort.nanoseconds(|call| (kind.by_id)(((call & (ROUND - 1)) % LEAST) as u16));
         report.held(SECTION, format!("{} by name, {count} names", kind.what), perfect, "ns", std_map, "std HashMap");
         report.held(SECTION, format!("{} by name, {count} names", kind.what), perfect, "ns", search, "search through the names");
+        report.held(SECTION, format!("{} by name, {count} names", kind.what), perfect, "ns", NAME_NANOSECONDS, "budget");
         report.held(SECTION, format!("{} by id", kind.what), id, "ns", perfect, "the same by name");
+    }
+    for arch in TABLES.archs.iter().filter(|arch| ["sm_75", "sm_100a", "gfx942"].contains(&arch.name)) {
+        let wanted = answered(&TABLES, arch);
+        let round: Vec<Capability> = wanted.iter().copied().cycle().take(ROUND).collect();
+        let first = |found: &[AtomId]| found.first().map(|id| id.index());
+        let hashed = effort.nanoseconds(|call| first(arch.dispatch(round[call & (ROUND - 1)])));
+        // What asking would be without the index, the walk alone: each atom's capabilities are at hand.
+        let each: Vec<Vec<Capability>> = arch
+            .atoms
+            .iter()
+            .map(|have| TABLES.atom(have.atom).map_or_else(Vec::new, |atom| capabilities(&TABLES, atom, have.native).into_iter().map(|(c, _)| c).collect()))
+            .collect();
+        let walked = effort.nanoseconds(|call| each.iter().position(|can| can.contains(&round[call & (ROUND - 1)])));
+        let what = format!("{} by capability, {} of them", arch.name, wanted.len());
+        report.held(SECTION, what.clone(), hashed, "ns", CAPABILITY_NANOSECONDS, "budget");
+        report.held(SECTION, what, hashed, "ns", walked, "a walk over the architecture's atoms");
     }
 }
