@@ -142,6 +142,12 @@ impl<'a> Prover<'a, '_, '_> {
             let (init, yielded) = match carried {
                 _ if own.is_none() => (value, value),
                 Some((op, init, yielded)) if Some(op) == own => (init, yielded),
+                // Another loop carries it in a register that stays as it is there.
+                Some((op, init, yielded)) if own.is_some() && self.stays_in(bits.content, op) => {
+                    self.want(bits, What::Tile(init), at)?;
+                    self.want(bits, What::Tile(yielded), at)?;
+                    return Ok(true);
+                }
                 _ if own.is_some_and(|own| look.is_made_inside(value, own)) => return Ok(false),
                 _ => (value, value),
             };
@@ -155,8 +161,7 @@ impl<'a> Prover<'a, '_, '_> {
                 self.want(bits, What::Tile(init), at)?;
                 return Ok(true);
             }
-            let number = self.scratch.loops.iter().position(|l| l.nth != NO_LOOP && look.nth_loop(l.nth) == Some(op));
-            if !number.is_some_and(|number| self.scratch.stays(bits.content, number)) {
+            if !self.stays_in(bits.content, op) {
                 return Ok(false);
             }
             self.want(bits, What::Tile(init), at)?;
@@ -172,6 +177,12 @@ impl<'a> Prover<'a, '_, '_> {
             OpRole::Convert => self.converted(bits, op, value, at),
             _ => Ok(false),
         }
+    }
+
+    /// Whether a register's content was there before a loop of the program and stays.
+    fn stays_in(&self, content: Content, around: Op) -> bool {
+        let number = self.scratch.loops.iter().position(|l| l.nth != NO_LOOP && self.look.nth_loop(l.nth) == Some(around));
+        number.is_some_and(|number| self.scratch.stays(content, number))
     }
 
     /// The product whose result in tensor memory a step fetches.
