@@ -58,11 +58,8 @@ impl Context<'_, '_, '_, '_> {
         let index = Index { value: parts.induction, kind: super::kernel::ParamKind::Scalar, node };
         self.indices.push(index).map_err(|_| full(EmitPool::Indices, self.indices))?;
         let (body, check) = (self.fresh_label(), self.fresh_label());
-        // A first turn that is certain is not asked for.
-        if !self.goes_round(op) {
-            let jump = self.machine.isa.branch;
-            self.steps.append(jump, &[Slot::Label(check)])?;
-        }
+        let jump = self.machine.isa.branch;
+        self.steps.append(jump, &[Slot::Label(check)])?;
         let first_step = self.steps.here();
         self.steps.label(body)?;
         let mark = self.steps.next_register();

@@ -1,7 +1,7 @@
 //! The walk: operations in program order to steps.
 //!
-//! Before a loop everything that does not change inside it is computed; the loop tests at its end and, where its first turn is not certain, is
-//! entered by a jump to that test, so that a loop without iterations is one. A product updates its accumulator in place wherever
+//! Before a loop everything that does not change inside it is computed; the loop tests at its end and is entered by a
+//! jump to that test, so that a loop without iterations is one. A product updates its accumulator in place wherever
 //! nothing else wants the old value.
 
 use super::context::{Context, EmitError};
