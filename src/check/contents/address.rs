@@ -261,12 +261,23 @@ impl Run<'_, '_> {
         let mut fuel = FUEL;
         while let Some(step) = self.look.steps.get(usize::from(at)) {
             fuel = fuel.checked_sub(1).ok_or(Violation::Flow { step: at })?;
+            let from = at;
             at = self.step(at, step)?;
+            self.enter(from, at);
             if self.wanted == Some(0) {
                 break;
             }
         }
         Ok(())
+    }
+
+    /// A loop that is not entered by a jump, since its first turn is certain, begins that turn with its first step.
+    fn enter(&mut self, from: u16, to: u16) {
+        for (l, turns) in self.loops.iter().zip(&mut self.turns) {
+            if l.nth != NO_LOOP && l.first == to && l.meet == l.first && from != l.last {
+                *turns = 1;
+            }
+        }
     }
 
     /// Carries out a step; where it goes on.

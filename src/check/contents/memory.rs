@@ -95,7 +95,7 @@ fn written_inside(look: &Look<'_>, around: Op, alloc: u16) -> bool {
 }
 
 /// What a tile holds behind `from`, or at the beginning of the block of `around` if there is nothing.
-fn version(look: &Look<'_>, from: Option<Op>, around: Option<Op>, alloc: u16) -> Version {
+fn version(look: &Look<'_>, loops: &[Turned], from: Option<Op>, around: Option<Op>, alloc: u16) -> Version {
     let (mut at, mut around) = (from, around);
     loop {
         while let Some(op) = at {
@@ -103,7 +103,14 @@ fn version(look: &Look<'_>, from: Option<Op>, around: Option<Op>, alloc: u16) ->
                 return Version::Op(op);
             }
             if look.program.role(op) == OpRole::For && written_inside(look, op, alloc) {
-                return Version::Loop(op);
+                // Behind a loop whose first turn is certain: what its last turn has left.
+                let certain = loops.iter().any(|l| l.nth != NO_LOOP && l.meet == l.first && look.nth_loop(l.nth) == Some(op));
+                if !certain {
+                    return Version::Loop(op);
+                }
+                around = Some(op);
+                at = look.program.body(op).and_then(|body| look.program.last(body));
+                continue;
             }
             at = look.program.previous(op);
         }
@@ -117,13 +124,13 @@ fn version(look: &Look<'_>, from: Option<Op>, around: Option<Op>, alloc: u16) ->
 }
 
 /// What a tile holds before an operation.
-fn before(look: &Look<'_>, op: Op, alloc: u16) -> Version {
-    version(look, look.program.previous(op), look.program.parent(op), alloc)
+fn before(look: &Look<'_>, loops: &[Turned], op: Op, alloc: u16) -> Version {
+    version(look, loops, look.program.previous(op), look.program.parent(op), alloc)
 }
 
 /// What it holds at the end of a loop's turn.
-fn behind_turn(look: &Look<'_>, around: Op, alloc: u16) -> Version {
-    version(look, look.program.body(around).and_then(|body| look.program.last(body)), Some(around), alloc)
+fn behind_turn(look: &Look<'_>, loops: &[Turned], around: Op, alloc: u16) -> Version {
+    version(look, loops, look.program.body(around).and_then(|body| look.program.last(body)), Some(around), alloc)
 }
 
 /// Tiles before each loop and at the end of its turns.
@@ -166,7 +173,7 @@ fn walk(look: &Look<'_>, scratch: &ContentsScratch<'_>, ways: &mut Ways, checks:
                 write(look, &mut state, access);
             } else if checks {
                 let held = state.get(usize::from(access.alloc)).copied().unwrap_or_default();
-                let want = if access.own { Version::Op(access.op) } else { before(look, access.op, access.alloc) };
+                let want = if access.own { Version::Op(access.op) } else { before(look, scratch.loops, access.op, access.alloc) };
                 if !holds(look, (&*ways, &*scratch.loops), access.alloc, held, want) {
                     let by = if let Held::Written(by, _) = held { by } else { u16::MAX };
                     return Err(Violation::Tile { step: at, alloc: access.alloc, by });
@@ -248,7 +255,7 @@ fn leads_to(look: &Look<'_>, (ways, loops): (&Ways, &[Turned]), alloc: u16, held
         }
         let own = look.nth_loop(turned.nth)?;
         if around == Some(own) {
-            return Some([Some((at(first)?, before(look, own, alloc))), Some((at(end)?, behind_turn(look, own, alloc)))]);
+            return Some([Some((at(first)?, before(look, loops, own, alloc))), Some((at(end)?, behind_turn(look, loops, own, alloc)))]);
         }
         if look.program.inside(own).any(|op| op == inside) {
             return None;
@@ -256,7 +263,7 @@ fn leads_to(look: &Look<'_>, (ways, loops): (&Ways, &[Turned]), alloc: u16, held
         return Some([Some((at(first)?, want)), Some((at(end)?, want))]);
     }
     if let Some(op) = around {
-        return Some([Some((held, before(look, op, alloc))), Some((held, behind_turn(look, op, alloc)))]);
+        return Some([Some((held, before(look, loops, op, alloc))), Some((held, behind_turn(look, loops, op, alloc)))]);
     }
     let Held::Written(by, many) = held else { return None };
     let complete = usize::from(by) == inside.index() && many == steps_of(look, inside, alloc);

@@ -74,6 +74,11 @@ impl<'a> Look<'a> {
 }
 
 impl ContentsScratch<'_> {
+    /// Whether a loop of the program is entered without a jump to its test: its first turn is certain.
+    pub(super) fn is_certain(&self, look: &Look<'_>, around: Op) -> bool {
+        self.loops.iter().any(|l| l.nth != NO_LOOP && l.meet == l.first && look.nth_loop(l.nth) == Some(around))
+    }
+
     /// Whether a register's content was there before a loop and stays.
     fn stays(&self, content: Content, number: usize) -> bool {
         let Some(l) = self.loops.get(number) else { return false };
@@ -134,6 +139,13 @@ impl<'a> Prover<'a, '_, '_> {
         let carried = look.carried(value);
         if let Some(p) = self.fetched(bits.content) {
             return Ok(self.cell_of_sums(bits, p, value, at));
+        }
+        // What a loop leaves whose first turn is certain is what its last turn passes on.
+        if let (Some((op, _, yielded)), Def::Result(..)) = (carried, look.program.def(value))
+            && self.scratch.is_certain(look, op)
+        {
+            self.want(bits, What::Tile(yielded), at)?;
+            return Ok(true);
         }
         if let Content::Loop(number, register) = bits.content {
             let Some(nth) = self.scratch.loops.get(usize::from(number)).map(|l| l.nth) else { return Ok(false) };
