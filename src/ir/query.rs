@@ -86,7 +86,8 @@ impl<'t> Program<'_, 't> {
         match kind {
             words::MAX | words::MIN => Some(1),
             words::ADD => {
-                let axis = usize::try_from(self.int_attr(op, words::AXIS)?).ok()?;
+                let AttrValue::Int(axis, _) = self.attr(op, words::AXIS)? else { return None };
+                let axis = usize::try_from(axis).ok()?;
                 self.type_of(from).shape.extent(axis).map(u64::from)
             }
             _ => None,

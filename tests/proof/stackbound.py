@@ -39,7 +39,10 @@ def jump_table(arg, before):
     """Whether a jump goes where a table in the function says: into a table with an index, or to a sum of an address and an offset."""
     if re.match(r"\*-?(0x)?[0-9a-f]*\((%r\w+)?,%r\w+,8\)$", arg): return True
     reg = re.match(r"\*(%r\w+)$", arg)
-    return bool(reg) and any(op.startswith("add") and a.endswith(", " + reg[1]) and a.startswith("%") for op, a in before)
+    if not reg: return False
+    # What was last written to the register, past what is put elsewhere in between.
+    last = next(((op, a) for op, a in reversed(before[:-1]) if a.endswith(", " + reg[1]) and not op.startswith(("cmp", "test"))), ("", ""))
+    return last[0].startswith("add") and last[1].startswith("%")
 
 def main():
     p = argparse.ArgumentParser()
@@ -65,7 +68,7 @@ def main():
         m = re.match(r"\s*[0-9a-f]+:\s+(?:notrack\s+)?(\S+)\s*(.*)", l)
         if not m or cur is None: continue
         op, arg = m[1], m[2]
-        before = before[-7:] + [(op, arg)]
+        before = before[-31:] + [(op, arg)]
         push = 8 if op.startswith("push") else int(k[1], 0) if op.startswith("sub") and (k := re.match(r"\$(0x[0-9a-f]+|\d+), %rsp", arg)) else 0
         pushes[cur] = pushes.get(cur, 0) + push
         slot = re.search(r"\(%rip\).*# 0x([0-9a-f]+)", arg)

@@ -1,5 +1,28 @@
 //! The 16-bit float formats, bit for bit: binary16 and bfloat16, round to nearest even.
 
+/// The greater of two numbers as machines have it: the one that is a number, and +0 before -0 (PTX ISA, `max`; AMD's ISA documents,
+/// V_MAX_F32). The host's own leaves the sign of zero open.
+#[must_use]
+pub fn greater(a: f64, b: f64) -> f64 {
+    match () {
+        () if a.is_nan() && b.is_nan() => f64::NAN,
+        () if a == b => {
+            if a.is_sign_negative() {
+                b
+            } else {
+                a
+            }
+        }
+        () => a.max(b),
+    }
+}
+
+/// The smaller one, -0 before +0.
+#[must_use]
+pub fn smaller(a: f64, b: f64) -> f64 {
+    -greater(-a, -b)
+}
+
 /// Value of a binary16 pattern.
 pub fn f16_to_f32(bits: u16) -> f32 {
     let sign = u32::from(bits >> 15) << 31;

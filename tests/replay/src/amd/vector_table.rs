@@ -2,7 +2,7 @@
 
 use super::op::LaneFn;
 use super::tracked::{self, Tracked};
-use crate::number::{f16_to_f32, f32_to_bf16, f32_to_f16, f32_to_f16_rtz, float8, to_float8};
+use crate::number::{f16_to_f32, f32_to_bf16, f32_to_f16, f32_to_f16_rtz, float8, greater, smaller, to_float8};
 
 fn f(bits: u32) -> f32 {
     f32::from_bits(bits)
@@ -73,8 +73,8 @@ pub(super) fn find(name: &str) -> Option<(LaneFn, usize)> {
         "v_add_f32" => (Float(|[a, b, _]| (f(a) + f(b)).to_bits()), 2),
         "v_sub_f32" => (Float(|[a, b, _]| (f(a) - f(b)).to_bits()), 2),
         "v_mul_f32" => (Float(|[a, b, _]| (f(a) * f(b)).to_bits()), 2),
-        "v_max_f32" => (Float(|[a, b, _]| f(a).max(f(b)).to_bits()), 2),
-        "v_min_f32" => (Float(|[a, b, _]| f(a).min(f(b)).to_bits()), 2),
+        "v_max_f32" => (Float(|[a, b, _]| (greater(f(a).into(), f(b).into()) as f32).to_bits()), 2),
+        "v_min_f32" => (Float(|[a, b, _]| (smaller(f(a).into(), f(b).into()) as f32).to_bits()), 2),
         "v_fma_f32" => (Float(|[a, b, c]| f(a).mul_add(f(b), f(c)).to_bits()), 3),
         "v_exp_f32" => (Approximate(|[a, ..]| f(a).exp2().to_bits()), 1),
         "v_rsq_f32" => (Approximate(|[a, ..]| (1.0 / f(a).sqrt()).to_bits()), 1),

@@ -1,7 +1,7 @@
 //! PTX arithmetic on 64-bit cells: pure functions of values, no registers.
 
 use super::op::{Alu, Cmp, Ty};
-use crate::number::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
+use crate::number::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16, greater, smaller};
 
 /// Low `bits` bits.
 pub(super) fn truncate(value: u64, bits: u32) -> u64 {
@@ -150,8 +150,8 @@ fn float(f: Alu, ty: Ty, s: [u64; 4]) -> Result<u64, String> {
         Alu::Fma => a.mul_add(b, c),
         Alu::Neg => -a,
         Alu::Abs => a.abs(),
-        Alu::Min => a.min(b),
-        Alu::Max => a.max(b),
+        Alu::Min => smaller(a, b),
+        Alu::Max => greater(a, b),
         Alu::Ex2 => a.exp2(),
         Alu::Rsqrt => 1.0 / a.sqrt(),
         Alu::Rcp => 1.0 / a,
