@@ -7,7 +7,7 @@ use crate::compile::Compiled;
 use crate::emit::step::{Purpose, Slot, Step};
 use crate::ir::Program;
 use crate::plan::{End, Plan, ProductPlan, TensorLoads};
-use lanebook_tables::{AccessId, Arch, Isa, Role, Space, SyncStep, Tables, TensorOperand};
+use lanebook_tables::{AccessId, Arch, Isa, OpRole, Role, Space, SyncStep, Tables, TensorOperand};
 
 /// Most loops of a kernel.
 const LOOPS: usize = 4;
@@ -55,7 +55,9 @@ pub fn order_of(tables: &Tables<'_>, program: &Program<'_, '_>, plan: &Plan<'_>,
         return Err(Violation::Flow { step: u16::MAX });
     }
     let mut out = OrderSummary::default();
-    for trips in 0..3u32.checked_pow(u32::try_from(loops).unwrap_or(0)).unwrap_or(1) {
+    let turning = look.turning();
+    let skips = |trips: u32| (0..loops).any(|number| turning.wrapping_shr(narrow(number).into()) & 1 == 1 && turns(trips, number) == 0);
+    for trips in (0..3u32.checked_pow(u32::try_from(loops).unwrap_or(0)).unwrap_or(1)).filter(|trips| !skips(*trips)) {
         look.walk_all(trips, &mut out)?;
         look.completions(trips)?;
         out.walks = out.walks.saturating_add(1);
@@ -429,9 +431,8 @@ impl Look<'_> {
             walk.at = self.target(step).ok_or(flow)?;
         } else if step.atom == self.isa.branch_if {
             let number = self.steps.iter().take(here).filter(|s| s.purpose != Purpose::Label && s.atom == self.isa.branch_if).count();
-            let wanted = 3u32.checked_pow(u32::try_from(number).unwrap_or(0)).and_then(|p| trips.checked_div(p)).unwrap_or(0) % 3;
             let taken = walk.taken.get_mut(number).ok_or(flow)?;
-            if u32::from(*taken) < wanted {
+            if u32::from(*taken) < turns(trips, number) {
                 *taken = taken.saturating_add(1);
                 walk.turns = walk.turns.saturating_add(1);
                 walk.at = self.target(step).ok_or(flow)?;
@@ -442,10 +443,28 @@ impl Look<'_> {
         Ok(())
     }
 
+    /// The loops that turn at least once whatever their arguments, by the numbers of their branches: a bit each.
+    fn turning(&self) -> u32 {
+        let mut out = 0u32;
+        for (number, step) in (0u32..).zip(self.steps.iter().filter(|s| s.purpose != Purpose::Label && s.atom == self.isa.branch_if)) {
+            let of = self.program.all().find(|op| op.index() == usize::from(step.origin) && self.program.role(*op) == OpRole::For);
+            let bound = |k: usize| of.and_then(|op| self.program.operand(op, k)).and_then(|value| self.program.int(value));
+            if bound(0).zip(bound(1)).is_some_and(|(first, end)| first < end) {
+                out |= 1u32.checked_shl(number).unwrap_or(0);
+            }
+        }
+        out
+    }
+
     fn target(&self, branch: &Step) -> Option<usize> {
         let label = branch.args.iter().find(|a| matches!(a, Slot::Label(_)))?;
         self.steps.iter().position(|s| s.purpose == Purpose::Label && s.args.first() == Some(label))
     }
+}
+
+/// How often a walk with a number goes round the loop of a branch: 0, 1 or 2 times.
+fn turns(trips: u32, branch: usize) -> u32 {
+    3u32.checked_pow(u32::try_from(branch).unwrap_or(0)).and_then(|p| trips.checked_div(p)).unwrap_or(0) % 3
 }
 
 /// Whether two operands have a register in common.

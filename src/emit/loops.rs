@@ -140,6 +140,7 @@ impl Context<'_, '_, '_, '_> {
         self.hand_on(op)?;
         self.steps.purpose = Purpose::FurtherAddress;
         self.advance_all(op)?;
+        self.steps.origin = u16::try_from(op.index()).unwrap_or(u16::MAX);
         self.steps.purpose = Purpose::Control;
         let step = self.program.int(l.parts.step).ok_or(EmitError::Index(op))?;
         self.add_in_place(l.counter, Operand::Number(step), IndexOp::Add)?;

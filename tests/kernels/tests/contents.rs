@@ -9,9 +9,7 @@ use std::path::PathBuf;
 /// Every program of the folders of examples and of programs that were once wrong.
 fn all_programs() -> Vec<(String, String)> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let files = [root.join("../../gen/cli/examples"), root.join("programs"), root.join("tests/contents")]
-        .into_iter()
-        .flat_map(|folder| std::fs::read_dir(folder).expect("a folder"));
+    let files = [root.join("../../gen/cli/examples"), root.join("programs")].into_iter().flat_map(|folder| std::fs::read_dir(folder).expect("a folder"));
     let mut out: Vec<_> = files.flatten().map(|f| f.path()).filter(|p| p.extension().is_some_and(|e| e == "tile")).collect();
     out.sort();
     out.into_iter().map(|p| (p.display().to_string(), std::fs::read_to_string(&p).expect("a program"))).collect()

@@ -14,14 +14,17 @@ fn unordered(element: Element, value: f64, magnitude: f64, lowest: Option<i32>, 
     if element.is_whole() {
         return Item::exact(element.encode(value));
     }
+    // A sum on the way may be too large for its type, whatever the last one is.
+    if !element.decode(element.encode(magnitude)).is_finite() {
+        return Item { bits: element.encode(value), sure: Sure::Free };
+    }
     let exact = lowest.is_some_and(|bit| bit == i32::MAX || magnitude <= 2f64.powi(holds(element).saturating_add(bit)));
     if error == 0.0 && exact {
         let bits = element.encode(value);
         return Item { bits, sure: if value == 0.0 { Sure::Near(0.0) } else { Sure::Bits } };
     }
     let rounding = terms as f64 * 2f64.powi(-holds(element)) * magnitude;
-    // Orders may overflow, or meet both infinities, at different places.
-    if magnitude.is_finite() { Item::rounded(element, value, error + rounding) } else { Item { bits: element.encode(value), sure: Sure::Free } }
+    Item::rounded(element, value, error + rounding)
 }
 
 /// The sum of elements.
