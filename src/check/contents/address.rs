@@ -122,7 +122,8 @@ impl Look<'_> {
             ParamKind::Stride(dim) => {
                 let rank = self.program.type_of(value).shape.rank();
                 let outer = rank.saturating_sub(2).saturating_sub(usize::from(dim));
-                let apart = 613u64.checked_pow(u32::try_from(outer).ok()?)?.checked_mul(521)?;
+                // Strides are words of 32 bits: those of many dimensions lie less far apart.
+                let apart = if rank > 3 { 29u64 } else { 613 }.checked_pow(u32::try_from(outer).ok()?)?.checked_mul(521)?;
                 attr(words::STRIDE_DIV).checked_mul(apart)?
             }
             ParamKind::Scalar => self.bound(value, attr(words::DIV)),
