@@ -1,7 +1,7 @@
 //! Completion objects along a walk: made and published before their use, announced once a phase, counted down to nothing, waited for once
 //! with the right parity.
 
-use super::order::{Access, Look, TENSORS, Walk, narrow};
+use super::order::{Access, Look, Walk, narrow};
 use super::reader::has;
 use super::violation::{ObjectFault, Violation};
 use crate::emit::step::{Purpose, Slot, Step};
@@ -150,10 +150,9 @@ impl Look<'_> {
 
     /// Whether an access is an announcement.
     pub(super) fn announces(&self, access: &Access) -> bool {
-        access.writes
-            && self.object().is_some_and(|table| access.kind == table.announces)
-            && access.bytes.0 >= self.plan.completion_offset
-            && access.bytes.0 < TENSORS
+        let Some(table) = self.object().filter(|table| access.writes && access.kind == table.announces) else { return false };
+        let end = self.plan.completion_offset.saturating_add(u32::from(self.plan.completions).saturating_mul(u32::from(table.bytes)));
+        (self.plan.completion_offset..end).contains(&access.bytes.0)
     }
 
     /// Where a unit's work arrives when it is done, by an atom that stands around it: the predicate, and the object's address.
