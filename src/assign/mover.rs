@@ -218,3 +218,25 @@ fn place(layout: &LayoutRef<'_>, x: u64, origin: [i64; 4]) -> Option<Place> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::TABLES;
+    use lanebook_tables::Capability;
+
+    /// The table compiler counts the bytes of a lane by itself: it must come to the same order as movers.
+    #[test]
+    fn the_widest_movers_answer_first() {
+        let mut several = 0;
+        for arch in TABLES.archs {
+            for (from, to) in Space::pairs() {
+                let able = arch.dispatch(Capability::Transfer { from, to });
+                let widths = || able.iter().filter_map(|id| Mover::of(*id, TABLES.atom(*id)?)).map(|mover| mover.share_bytes);
+                assert!(widths().is_sorted_by(|a, b| a >= b), "{} {from:?} {to:?}: {able:?}", arch.name);
+                several += u32::from(widths().min() != widths().max());
+            }
+        }
+        assert!(several > 100, "{several} pairs of spaces with movers of several widths");
+    }
+}

@@ -5,8 +5,8 @@
 //! several, by an instruction for each share of it. A loose tile has each element alone. A tile that nothing reads
 //! afterwards gives its registers to the result.
 
-use super::alive::overlaps;
 use super::context::{Context, EmitError};
+use super::liveness::overlaps;
 use super::source::Source;
 use super::step::{MAX_ARGS, Purpose, Slot, slot};
 use crate::assign::{doer, shares};

@@ -8,21 +8,21 @@
 //! comes from the tables. Needs no formatting machinery: text leaves by `write_str`.
 
 mod address;
-mod alive;
 mod completion;
 mod context;
 mod convert;
 mod elementwise;
 pub mod finish;
 mod flip;
+mod global_overlap;
 mod hazards;
 mod kernel;
 mod lanes;
 mod line;
+mod liveness;
 mod lookup;
 mod loops;
 mod movement;
-mod outside;
 mod parallel;
 mod pieces;
 mod pool;

@@ -1,7 +1,7 @@
 //! Products: one instruction an instance, and descriptors of operands that the unit reads from shared memory.
 
-use super::alive::overlaps;
 use super::context::{Address, Context, EmitError};
+use super::liveness::overlaps;
 use super::pool::EmitPool;
 use super::step::{ALL_ARGS, MAX_ARGS, Purpose, Slot};
 use super::sync::{Open, around};

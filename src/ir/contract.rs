@@ -9,6 +9,7 @@ use super::error::Place;
 use super::handle::{Block, Name, Op, Value};
 use super::program::{Def, Program};
 use super::types::{Encoding, Type, TypeKind};
+use lanebook_layout::{AxisId, AxisNames, WellKnown};
 use lanebook_tables::contract::{kind, notation};
 use lanebook_tables::{AttrContract, AttrForm, DtypeKind, Elements, List, OpContract, OpRole, SlotContract, Space};
 
@@ -174,7 +175,7 @@ type Found<T = ()> = Result<T, (BreachKind, Option<Name>)>;
 #[must_use]
 pub fn notation_of(text: &str) -> u8 {
     let text = text.trim_ascii();
-    let lanes = || text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| matches!(word, "laneid" | "warpid" | "bit"));
+    let lanes = || text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| matches!(WellKnown.axis(word), Some(AxisId::LANE | AxisId::WARP | AxisId::BIT)));
     match text.as_bytes() {
         [b'S' | b'R', b'[', ..] => {
             if lanes() {

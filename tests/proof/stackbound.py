@@ -41,8 +41,13 @@ def jump_table(arg, before):
     reg = re.match(r"\*(%r\w+)$", arg)
     if not reg: return False
     # What was last written to the register, past what is put elsewhere in between.
-    last = next(((op, a) for op, a in reversed(before[:-1]) if a.endswith(", " + reg[1]) and not op.startswith(("cmp", "test"))), ("", ""))
-    return last[0].startswith("add") and last[1].startswith("%")
+    name = reg[1][1:]
+    parts = {f"%{name}", f"%{name}d"} if name[1:].isdigit() else {f"%{name}", f"%e{name[1:]}"}
+    for op, a in reversed(before[:-1]):
+        if op.startswith("call") or op.startswith("pop") and a in parts: return False
+        if a.rsplit(", ", 1)[-1] in parts and not op.startswith(("cmp", "test", "push")):
+            return op.startswith("add") and a.startswith("%") and a.endswith(", " + reg[1])
+    return False
 
 def main():
     p = argparse.ArgumentParser()

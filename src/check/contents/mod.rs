@@ -19,7 +19,7 @@
 //!   taken for granted when it comes up again.
 
 mod address;
-mod beside;
+mod async_products;
 mod flow;
 mod goal;
 mod lanes;
@@ -98,7 +98,7 @@ pub fn contents(
     address::addresses(&look, scratch, &mut out)?;
     memory::tiles(&look, scratch)?;
     pending::waits(&look, scratch)?;
-    beside::registers(&look, scratch)?;
+    async_products::registers(&look, scratch)?;
     unit::barriers(&look)?;
     unit::frames(&look)?;
     sinks::goals(&look, scratch, &mut out)?;

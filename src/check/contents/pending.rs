@@ -1,7 +1,7 @@
 //! Waits and wait states: no step touches a register whose load has not been waited for, and hazards have their distance. Three walks: each loop
 //! turns not at all, once or twice.
 
-use super::storage::{ContentsScratch, NO_LOOP};
+use super::storage::{ContentsScratch, LOOPS, NO_LOOP};
 use super::{Look, class, count};
 use crate::check::violation::Violation;
 use crate::emit::step::{Purpose, Slot, Step};
@@ -49,19 +49,30 @@ pub(super) fn waits(look: &Look<'_>, scratch: &ContentsScratch<'_>) -> Result<()
     for turns in 0..3u8 {
         let (pending, open) = (heapless::Vec::new(), heapless::Vec::new());
         let mut walk = Walk { look, arch, pending, issued: [0; COUNTERS], recent: heapless::Deque::new(), open };
-        let mut done = [0u8; super::storage::LOOPS];
-        let (mut at, mut fuel) = (0u16, FUEL);
-        while let Some(step) = look.steps.get(usize::from(at)) {
-            fuel = fuel.checked_sub(1).ok_or(Violation::Flow { step: at })?;
-            walk.meet(at, step)?;
-            at = next(look, scratch, (at, step), turns, &mut done);
-        }
+        along(look, scratch, turns, |at, step| walk.meet(at, step))?;
+    }
+    Ok(())
+}
+
+/// Meets the steps of one walk, in which each loop turns so many times.
+pub(super) fn along(
+    look: &Look<'_>,
+    scratch: &ContentsScratch<'_>,
+    turns: u8,
+    mut meet: impl FnMut(u16, &Step) -> Result<(), Violation>,
+) -> Result<(), Violation> {
+    let mut done = [0u8; LOOPS];
+    let (mut at, mut fuel) = (0u16, FUEL);
+    while let Some(step) = look.steps.get(usize::from(at)) {
+        fuel = fuel.checked_sub(1).ok_or(Violation::Flow { step: at })?;
+        meet(at, step)?;
+        at = next(look, scratch, (at, step), turns, &mut done);
     }
     Ok(())
 }
 
 /// Where a walk goes on.
-pub(super) fn next(look: &Look<'_>, scratch: &ContentsScratch<'_>, (at, step): (u16, &Step), turns: u8, done: &mut [u8]) -> u16 {
+fn next(look: &Look<'_>, scratch: &ContentsScratch<'_>, (at, step): (u16, &Step), turns: u8, done: &mut [u8]) -> u16 {
     let behind = at.saturating_add(1);
     if step.purpose == Purpose::Label {
         return behind;

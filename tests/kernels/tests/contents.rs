@@ -18,7 +18,7 @@ fn all_programs() -> Vec<(String, String)> {
 /// No false alarm: where a program is compiled, what its steps leave is what the plan says.
 #[test]
 fn examples_pass() {
-    let (mut kernels, mut goals, mut addresses, mut unfollowed, mut alarms) = (0u32, 0u64, 0u64, 0, Vec::new());
+    let (mut kernels, mut goals, mut addresses, mut alarms) = (0u32, 0u64, 0u64, Vec::new());
     for (name, source) in all_programs() {
         for arch in ["sm_80", "sm_90a", "sm_100a", "gfx908", "gfx950", "gfx1100", "gfx1250"] {
             let summary = match try_with_kernel(&source, arch, |program, compiled, _| checked::check(program, &FinalSteps::of(compiled))) {
@@ -30,14 +30,10 @@ fn examples_pass() {
                 }
             };
             assert!(summary.unplaced == 0 && summary.unfollowed == 0, "{name} {arch}: {summary:?}");
-            unfollowed += summary.unfollowed;
-            if summary.unfollowed > 0 {
-                println!("{name} {arch}: {summary:?}");
-            }
             (kernels, goals, addresses) = (kernels + 1, goals + u64::from(summary.goals), addresses + u64::from(summary.addresses));
         }
     }
-    println!("{kernels} kernels, {goals} goals, {addresses} addresses, {unfollowed} not followed");
+    println!("{kernels} kernels, {goals} goals, {addresses} addresses");
     assert!(alarms.is_empty(), "{}", alarms.join("\n"));
     assert!(kernels >= 50 && goals > 20_000 && addresses > 20_000, "{kernels} kernels, {goals} goals, {addresses} addresses");
 }

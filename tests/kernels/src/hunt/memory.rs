@@ -2,7 +2,7 @@
 
 use super::generate::Generator;
 use super::kinds::{ELEMENTS, extent, stores};
-use super::program::{Place, Statement, Type};
+use super::program::{Id, Place, Statement, Type};
 
 pub(super) fn copy(g: &mut Generator) {
     let ty = Type::of(extent(g), extent(g), g.choices.of(&ELEMENTS));
@@ -32,19 +32,24 @@ pub(super) fn copy(g: &mut Generator) {
     }
 }
 
+/// A shared tile gets its elements: by a copy, or through registers.
+fn fill(g: &mut Generator, tile: Id, ty: &Type) {
+    let from = g.source(ty);
+    if g.choices.once_in(2) {
+        g.push(Statement::Copy { from, to: Place::Shared(tile), ty: ty.clone() });
+    } else {
+        let value = g.load(ty);
+        g.push(Statement::Store { value, to: Place::Shared(tile) });
+    }
+}
+
 /// Several shared tiles that live at once, written and read in different orders and directions.
 pub(super) fn shared(g: &mut Generator) {
     let ty = Type::of(extent(g), extent(g), g.choices.of(&["f16", "f32", "bf16", "f16"]));
     let mut tiles = Vec::new();
     for _ in 0..2 + g.choices.below(2) {
         let tile = g.alloc(&ty);
-        let from = g.source(&ty);
-        if g.choices.once_in(2) {
-            g.push(Statement::Copy { from, to: Place::Shared(tile), ty: ty.clone() });
-        } else {
-            let value = g.load(&ty);
-            g.push(Statement::Store { value, to: Place::Shared(tile) });
-        }
+        fill(g, tile, &ty);
         tiles.push(tile);
     }
     for _ in 0..2 + g.choices.below(4) {
@@ -87,13 +92,7 @@ pub(super) fn written(g: &mut Generator) {
         let tile = g.value(ty.clone());
         let layout = Some(g.written(&ty));
         g.push(Statement::Alloc { out: tile, layout });
-        let from = g.source(&ty);
-        if g.choices.once_in(2) {
-            g.push(Statement::Copy { from, to: Place::Shared(tile), ty: ty.clone() });
-        } else {
-            let value = g.load(&ty);
-            g.push(Statement::Store { value, to: Place::Shared(tile) });
-        }
+        fill(g, tile, &ty);
         if g.choices.once_in(3) {
             let to = g.destination(&ty);
             g.push(Statement::Copy { from: Place::Shared(tile), to, ty: ty.clone() });

@@ -2,16 +2,14 @@
 //! or twice.
 
 use super::Look;
-use super::pending::{is_step, next, overlap, uses};
-use super::storage::{ContentsScratch, LOOPS};
+use super::pending::{along, is_step, overlap, uses};
+use super::storage::ContentsScratch;
 use crate::check::violation::Violation;
 use crate::emit::step::{Purpose, Slot, Step};
 use lanebook_tables::{AccessId, SyncStep};
 
 /// Most different tuples of registers of such products.
 const TUPLES: usize = 64;
-/// Most steps of a walk.
-const FUEL: u32 = 1 << 18;
 
 /// Registers that such products read or write.
 #[derive(Copy, Clone)]
@@ -51,13 +49,7 @@ pub(super) fn registers(look: &Look<'_>, scratch: &ContentsScratch<'_>) -> Resul
     let Some(kind) = look.steps.iter().find_map(|step| kind(look, step)) else { return Ok(()) };
     for turns in 0..3u8 {
         let mut walk = Walk { look, kind, tuples: tuples(look), before: 0, after: 0 };
-        let mut done = [0u8; LOOPS];
-        let (mut at, mut fuel) = (0u16, FUEL);
-        while let Some(step) = look.steps.get(usize::from(at)) {
-            fuel = fuel.checked_sub(1).ok_or(Violation::Flow { step: at })?;
-            walk.meet(at, step)?;
-            at = next(look, scratch, (at, step), turns, &mut done);
-        }
+        along(look, scratch, turns, |at, step| walk.meet(at, step))?;
     }
     Ok(())
 }
